@@ -14,9 +14,10 @@
  * be made then, and gives no lists of lists.
  *
  * Whoever calls the program may give it arrays in place of lists of numbers, and matrices in place of lists of lists of
- * one length each. So the body becomes a function of these, which the entry point calls:
+ * one length each. So the body becomes a function of these, which the entry point calls; it gives arrays in place of
+ * lists of numbers, too:
  *
- *     λxs. f (rows xs)        where f = λys. let own = map toList (toList ys) in let r = body in …
+ *     λxs. toList (f (rows xs))        where f = λys. let own = map toList (toList ys) in let r = body in fromList r
  *
  * That is the program for inputs with such lists. For others the entry point is made without that function. */
 #include "core/lists.h"
@@ -36,7 +37,7 @@ typedef struct Boundary {
     CT_VEC(Saved) saved;    /* the functions that are changed, as they were */
     CtType *sought;
     bool refused;
-    CtMap given; /* CtType * -> CtType * that the program is given instead */
+    CtMap given, taken; /* CtType * -> CtType * that the program is given instead, or that is taken from it */
     CtListInput input;
     bool goes_out; /* what is converted now: the result */
 } Boundary;
@@ -63,6 +64,15 @@ static bool leads_to(Boundary *b, CtType *type, CtMap *met, bool (*wanted)(Bound
 static bool is_list(Boundary *b, CtType *type) {
     (void)b;
     return ct_core_list_is_list(type) && !is_text(type);
+}
+
+static bool is_list_of_lists(Boundary *b, CtType *type) {
+    return is_list(b, type) && is_list(b, ct_core_list_element(type));
+}
+
+/* A list of numbers, or of lists: native code may be given an array in its place. */
+static bool is_list_of_numbers(Boundary *b, CtType *type) {
+    return is_list(b, type) && (ct_core_list_is_number(ct_core_list_element(type)) || is_list_of_lists(b, type));
 }
 
 static bool has_lists(Boundary *b, CtType *type) {
@@ -323,8 +333,30 @@ static CtType *given_type(Boundary *b, CtType *type) {
     return given;
 }
 
-/* The function of arrays that the entry point calls: its own body, behind conversions. */
-static CtGlobal *function_of_arrays(Boundary *b, const CtGlobal *root, const CtLam *lam, CtCore *body, CtType *result) {
+/* What is taken from the program in place of lists of numbers: arrays. Of lists of lists nothing is known. */
+static CtType *taken_type(Boundary *b, CtType *type) {
+    CtType *known = ct_map_get(&b->taken, ct_key(type)), *taken = type;
+    CtMap met = {0};
+    if (known != NULL || !leads_to(b, type, &met, is_list_of_numbers)) return known != NULL ? known : type;
+    if (ct_core_list_is_list(type)) {
+        CtType *element = ct_core_list_element(type);
+        if (ct_core_list_is_number(element)) taken = ct_core_type_array(b->p, element);
+    } else if (type->kind == TYPE_DATA) {
+        return other_data(b, type, &b->taken, taken_type);
+    } else if (type->kind == TYPE_TUPLE) {
+        CtType **parts = CT_NEW_ARRAY(arena_of(b), CtType *, type->count);
+        for (uint32_t i = 0; i < type->count; i++) parts[i] = taken_type(b, type->parts[i]);
+        taken = ct_core_type_tuple(b->p, parts, type->count);
+    }
+    ct_map_set(arena_of(b), &b->taken, ct_key(type), taken);
+    return taken;
+}
+
+/* The function of arrays that the entry point calls: its own body, between conversions. */
+static CtGlobal *function_of_arrays(Boundary *b, const CtType *outside, const CtGlobal *root,
+                                    const CtLam *lam) {
+    CtType *result = taken_type(b, outside->parts[lam->count]);
+    CtCore *body = convert_result(b, lam->body, result);
     CtType **given = CT_NEW_ARRAY(arena_of(b), CtType *, lam->count);
     for (uint32_t i = 0; i < lam->count; i++) given[i] = given_type(b, root->type->parts[i]);
     const char *name = ct_format(arena_of(b), "%s{arrays}", root->name->text);
@@ -341,9 +373,9 @@ static CtCore *with_conversions(Boundary *b, const CtGlobal *root, CtType *type,
     CtCore *body = root->body;
     if (body->kind != CORE_LAM) return NULL;
     const CtLam *lam = body->as.lam;
-    CtCore *inner = convert_result(b, lam->body, type->parts[lam->count]);
-    if (!arrays) return with_converted(b, lam, type->parts, lam->params, inner);
-    CtGlobal *global = b->input.function = function_of_arrays(b, root, lam, inner, type->parts[lam->count]);
+    CtType *result = type->parts[lam->count];
+    if (!arrays) return with_converted(b, lam, type->parts, lam->params, convert_result(b, lam->body, result));
+    CtGlobal *global = b->input.function = function_of_arrays(b, type, root, lam);
     CtVar **vars = CT_NEW_ARRAY(arena_of(b), CtVar *, lam->count + 1);
     CtCore **args = CT_NEW_ARRAY(arena_of(b), CtCore *, lam->count + 1);
     for (uint32_t i = 0; i < lam->count; i++) {
@@ -351,7 +383,7 @@ static CtCore *with_conversions(Boundary *b, const CtGlobal *root, CtType *type,
         args[i] = use(b, vars[i]);
     }
     CtCore *call = ct_core_app(b->p, body->range, ct_core_global(b->p, body->range, global), args, lam->count);
-    return with_converted(b, lam, type->parts, vars, call);
+    return with_converted(b, lam, type->parts, vars, convert_result(b, call, result));
 }
 
 CtListBoundary *ct_core_list_boundary(CtProgram *p, CtGlobal *root, bool arrays) {
@@ -389,15 +421,6 @@ bool ct_core_list_is_given(CtProgram *p, CtGlobal *root) {
     for (uint32_t i = 0; i + 1 < root->type->count; i++)
         if (has_lists(&b, root->type->parts[i])) return true;
     return false;
-}
-
-static bool is_list_of_lists(Boundary *b, CtType *type) {
-    return is_list(b, type) && is_list(b, ct_core_list_element(type));
-}
-
-/* A list of numbers, or of lists: native code may be given an array in its place. */
-static bool is_list_of_numbers(Boundary *b, CtType *type) {
-    return is_list(b, type) && (ct_core_list_is_number(ct_core_list_element(type)) || is_list_of_lists(b, type));
 }
 
 static bool is_array(Boundary *b, CtType *type) {

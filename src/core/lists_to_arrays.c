@@ -93,7 +93,8 @@ static bool is_var(const CtCore *core, const CtVar *var) { return core->kind == 
 
 /* What may as well be evaluated behind the list. */
 static bool is_value(const CtCore *core) {
-    return core->kind == CORE_LAM || core->kind == CORE_STRING || ct_core_is_atom(core);
+    bool is_value = core->kind == CORE_LAM || core->kind == CORE_STRING || ct_core_is_atom(core);
+    return is_value || (ct_core_list_call(core) == LIST_OF_ARRAY && ct_core_is_atom(core->as.call.args[0]));
 }
 
 static bool is_given(const CtCore *app, const CtVar *list) {
@@ -662,6 +663,7 @@ static void simplify_callers(CtProgram *p) {
         global->is_kept = true;
     }
     ct_core_simplify_rounds(p);
+    if (ct_core_specialise(p)) ct_core_simplify_rounds(p);
     for (uint32_t i = 0; i < all.count; i++) all.items[i]->is_kept = false;
 }
 
@@ -676,8 +678,10 @@ CtListInput ct_core_lists_to_arrays(CtProgram *p, CtGlobal *const *roots, uint32
     CtListBoundary *boundary = all ? ct_core_list_boundary(p, roots[0], arrays) : NULL;
     CtGlobal *entries[] = {roots[0], boundary != NULL ? ct_core_list_boundary_input(boundary).function : NULL};
     if (entries[1] != NULL) roots = entries, count = 2;
-    if (!ct_core_list_places(p, roots, count, all) && boundary != NULL)
-        ct_core_list_boundary_useless(boundary, derivatives);
+    if (boundary != NULL) simplify_callers(p);
+    bool places = ct_core_list_places(p, roots, count, all);
+    /* A function of arrays needs no places: what it is given and gives may meet in one expression. */
+    if (boundary != NULL && !places && !arrays) ct_core_list_boundary_useless(boundary, derivatives);
     CtMap variants = {0}, constants = {0};
     uint32_t copies = 0;
     for (uint32_t i = 0; i < p->globals.count; i++) {

@@ -141,6 +141,26 @@ static CtCore *simp_branch(CtSimplifier *s, const CtCore *scrutinee, const CtCas
     return body;
 }
 
+/* The only constructor that the branches leave to the default, if it has no fields. */
+static CtCon *remaining(const CtCore *core) {
+    const CtData *data = core->as.cases.scrutinee->type->data;
+    CtCon *con = NULL;
+    if (core->as.cases.count + 1 != data->con_count) return NULL;
+    for (uint32_t i = 0; i < data->con_count; i++) {
+        bool named = false;
+        for (uint32_t j = 0; j < core->as.cases.count; j++) named = named || core->as.cases.cases[j].con->tag == i;
+        if (!named) con = &data->cons[i];
+    }
+    return con != NULL && con->count == 0 ? con : NULL;
+}
+
+/* The default: if it stands for one constructor, that is known inside. */
+static CtCore *simp_default(CtSimplifier *s, const CtCore *scrutinee, const CtCore *core) {
+    CtCon *con = remaining(core);
+    if (con == NULL) return simp(s, core->as.cases.otherwise);
+    return simp_branch(s, scrutinee, &(CtCase){.con = con, .body = core->as.cases.otherwise});
+}
+
 /* NULL when the case stays, written to *place; otherwise the selected branch. */
 static CtCore *simp_case(CtSimplifier *s, CtCore *core, CtCore **place) {
     uint32_t count = core->as.cases.count;
@@ -164,7 +184,7 @@ static CtCore *simp_case(CtSimplifier *s, CtCore *core, CtCore **place) {
     }
     copy->as.cases.scrutinee = scrutinee;
     copy->as.cases.cases = cases;
-    if (core->as.cases.otherwise != NULL) copy->as.cases.otherwise = simp(s, core->as.cases.otherwise);
+    if (core->as.cases.otherwise != NULL) copy->as.cases.otherwise = simp_default(s, scrutinee, core);
     bool identity = is_identity_case(copy);
     s->changes += identity;
     *place = identity ? scrutinee : copy;

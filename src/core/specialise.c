@@ -3,12 +3,14 @@
  * unknown functions in loops become inline code. Variables captured by the λ become parameters of the copy.
  *
  * A parameter is fixed if it has a function type and every recursive call passes it on. A λ is specialised to if the
- * simplifier will inline it (it is called once, or small); a larger closed λ becomes a global. There is one copy for
- * each global passed, and one for each call with a λ, at most GENERATIONS deep and within a budget of nodes, so that
- * the program grows by a constant factor at most. */
+ * simplifier will inline it (it is called once, or small); a larger closed λ becomes a global, and one with captured
+ * variables a small λ that calls a global of them. There is one copy for each global passed, and one for each call with
+ * a λ, at most GENERATIONS deep and within a budget of nodes, so that the program grows by a constant factor at most. */
 #include "core/simplify.h"
 
-enum { MAX_BODY = 400, MAX_LAM = 200, SMALL = 10, GENERATIONS = 3, MAX_PARAMS = 32, MAX_DEPTH = 2500 };
+#include "base/rules.h"
+
+enum { MAX_BODY = 400, MAX_LAM = 200, SMALL = 10, MAX_LIFTED = 6, GENERATIONS = 3, MAX_PARAMS = 32, MAX_DEPTH = 2500 };
 
 typedef struct Function {
     uint32_t fixed;      /* bit i: parameter i is fixed */
@@ -69,8 +71,8 @@ static Function *function_of(Specialiser *s, CtGlobal *global) {
 
 /* ---- which calls ---- */
 
-/* Whether the simplifier will inline a λ that is bound to this parameter. */
-static bool will_be_inlined(Specialiser *s, CtGlobal *global, uint32_t index, const CtLam *given) {
+/* How many calls there are of this parameter; 0 where it is used otherwise, but for being passed on. */
+static uint32_t calls_of(Specialiser *s, CtGlobal *global, uint32_t index) {
     const CtLam *lam = global->body->as.lam;
     ct_core_count_uses(&s->count, global->body);
     const CtVarNotes *notes = ct_core_notes(&s->count, lam->params[index]);
@@ -84,8 +86,13 @@ static bool will_be_inlined(Specialiser *s, CtGlobal *global, uint32_t index, co
             core->as.call.of.fun->as.global == global)
             passed_on++;
     }
-    if (notes->pinned || notes->calls != notes->uses - passed_on) return false;
-    return notes->calls == 1 || ct_core_size(&s->count, given->body, SMALL + 1) <= SMALL;
+    return notes->pinned || notes->calls != notes->uses - passed_on ? 0 : notes->calls;
+}
+
+/* Whether the simplifier will inline a λ that is bound to this parameter. */
+static bool will_be_inlined(Specialiser *s, CtGlobal *global, uint32_t index, const CtLam *given) {
+    uint32_t calls = calls_of(s, global, index);
+    return calls == 1 || (calls > 1 && ct_core_size(&s->count, given->body, SMALL + 1) <= SMALL);
 }
 
 /* The first fixed parameter for which the call passes a function that can be specialised to; −1 for none. */
@@ -99,6 +106,8 @@ static int find_known(Specialiser *s, const CtCore *app, const Function *functio
         if (ct_core_size(&s->count, arg, MAX_LAM) >= MAX_LAM) continue;
         ct_core_captures(s->p, arg->as.lam);
         if (arg->as.lam->capture_count == 0 || will_be_inlined(s, global, i, arg->as.lam)) return (int)i;
+        bool is_lifted = arg->as.lam->capture_count + arg->as.lam->count <= MAX_LIFTED;
+        if (is_lifted && calls_of(s, global, i) > 0) return (int)i;
     }
     return -1;
 }
@@ -163,14 +172,37 @@ static CtType *copy_type(CtProgram *p, const Copy *c, const CtType *type, const 
     return ct_core_type_fun(p, params, count, type->parts[type->count - 1]);
 }
 
-/* Makes a closed λ that will not be inlined a global. */
-static CtCore *as_global(Specialiser *s, CtGlobal *owner, Function *function, CtCore *lam) {
-    CtContext *context = s->p->context;
-    const char *name = ct_format(context->arena, "%s.λ%u", owner->name->text, ++function->numbered);
-    CtGlobal *global = ct_core_global_new(s->p, name, lam->type, lam->range);
-    global->body = ct_core_copy(s->p, lam, NULL);
+/* Makes a λ that will not be inlined a global: λ⟨captured, params⟩. body. What it was calls that, if it captures. */
+static CtCore *as_global(Specialiser *s, CtGlobal *owner, Function *function, CtCore *given) {
+    CtProgram *p = s->p;
+    CtArena *arena = p->context->arena;
+    const CtLam *lam = given->as.lam;
+    uint32_t captured = lam->capture_count, count = captured + lam->count;
+    CtVar **params = CT_NEW_ARRAY(arena, CtVar *, count), **own = CT_NEW_ARRAY(arena, CtVar *, lam->count);
+    CtCore **args = CT_NEW_ARRAY(arena, CtCore *, count);
+    CtType **types = CT_NEW_ARRAY(arena, CtType *, count);
+    CtMap replace = {0};
+    for (uint32_t i = 0; i < count; i++) {
+        CtVar *var = i < captured ? lam->captures[i] : lam->params[i - captured];
+        types[i] = var->type;
+        params[i] = ct_core_var_like(p, var, var->type);
+        ct_map_set(arena, &replace, ct_key(var), ct_core_var(p, given->range, params[i]));
+        if (i >= captured) own[i - captured] = ct_core_var_like(p, var, var->type);
+        args[i] = ct_core_var(p, given->range, i < captured ? var : own[i - captured]);
+    }
+    const char *name = ct_format(arena, "%s.λ%u", owner->name->text, ++function->numbered);
+    CtType *type = ct_core_type_fun(p, types, count, ct_core_type_fun_result(given->type));
+    CtGlobal *global = ct_core_global_new(p, name, type, given->range);
+    CtCore *body = ct_core_copy(p, lam->body, &replace);
+    global->body = ct_core_lam(p, given->range, lam->name, params, count, body);
     global->is_library = owner->is_library;
-    return ct_core_global(s->p, lam->range, global);
+    CtCore *function_of_all = ct_core_global(p, given->range, global);
+    if (captured == 0) return function_of_all;
+    CT_FIRED("specialise.lifted");
+    CtCore *call = ct_core_app(p, given->range, function_of_all, args, count);
+    CtCore *small = ct_core_lam(p, given->range, lam->name, own, lam->count, call);
+    ct_core_captures(p, small->as.lam);
+    return small;
 }
 
 static CtCore *specialise_call(Specialiser *s, CtCore *app, Function *function, uint32_t index) {
@@ -178,7 +210,7 @@ static CtCore *specialise_call(Specialiser *s, CtCore *app, Function *function, 
     CtArena *arena = p->context->arena;
     CtGlobal *old = app->as.call.of.fun->as.global;
     CtCore *given = app->as.call.args[index];
-    if (given->kind == CORE_LAM && !will_be_inlined(s, old, index, given->as.lam)) /* then it is closed: find_known */
+    if (given->kind == CORE_LAM && !will_be_inlined(s, old, index, given->as.lam))
         given = as_global(s, old, function, given);
     bool is_global = given->kind == CORE_GLOBAL;
     uint32_t extra = is_global ? 0 : given->as.lam->capture_count;

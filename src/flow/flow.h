@@ -302,8 +302,8 @@ typedef struct CtFlow {
     CT_VEC(CtSourceRange) sites;
     CtMap site_numbers;
     CtFlowFunction *entry;
-    const CtType
-        *input; /* of the entry, where it has arrays in place of lists that are given; NULL: as they are given */
+    /* Of the entry, where it takes and gives arrays in place of lists; NULL: those of its type. */
+    const CtType *input, *output;
     bool exact; /* results must equal the evaluator's bit for bit */
     struct CtFlowAdjoints *adjoints; /* what differentiation has made: adjoint.c */
     uint32_t constant_words;
@@ -318,9 +318,12 @@ typedef struct CtFlow {
     bool tells_messages;     /* Debug.Trace: messages.c */
 } CtFlow;
 
-/* The type of the value that the entry is given as one of this type. */
+/* The type of the value that the entry is given as one of this type; and that of what it gives. */
 static inline const CtType *ct_flow_input(const CtFlow *flow, const CtType *type) {
     return flow->input != NULL ? flow->input : type;
+}
+static inline const CtType *ct_flow_output(const CtFlow *flow, const CtType *type) {
+    return flow->output != NULL ? flow->output : type;
 }
 
 /* Lowers `entry`, and all that it uses, to Flow. Derivatives in the Core program must have been expanded. Where

@@ -172,7 +172,7 @@ void ct_run_to_native(ct_run *rt, CtFlow *flow, const CtType *type, const CtType
 /* ---- and back ---- */
 
 typedef struct Outgoing {
-    const CtType *type;
+    const CtType *type, *as;
     ct_object *value;
     CtWord *to;
 } Outgoing;
@@ -185,7 +185,7 @@ typedef struct Out {
     bool full;
 } Out;
 
-static void copy_later(Out *out, const CtType *type, ct_object *value, CtWord *to) {
+static void copy_later(Out *out, const CtType *type, const CtType *as, ct_object *value, CtWord *to) {
     if (out->count == out->capacity) {
         size_t capacity = 2 * out->capacity + 64;
         Outgoing *more = realloc(out->todo, capacity * sizeof *more);
@@ -196,7 +196,7 @@ static void copy_later(Out *out, const CtType *type, ct_object *value, CtWord *t
         out->todo = more;
         out->capacity = capacity;
     }
-    out->todo[out->count++] = (Outgoing){type, value, to};
+    out->todo[out->count++] = (Outgoing){type, as, value, to};
 }
 
 /* What is still to be made is NULL, so that a value can be released when the heap is full. */
@@ -210,24 +210,45 @@ static CtFields *new_fields(Out *out, const CtType *type, uint32_t tag) {
     return fields;
 }
 
+static void get(Out *out, const CtType *type, const CtType *as, const ct_word **from, CtWord *to);
 static void get_array(Out *out, const CtType *type, const ct_word **from, CtWord *to);
 
-static void get(Out *out, const CtType *type, const ct_word **from, CtWord *to) {
+/* An array of numbers as a list. */
+static void get_list(Out *out, const CtType *type, const ct_array *array, CtWord *to) {
+    bool whole = ct_core_list_element(type)->kind == TYPE_INT;
+    CtListEnd end;
+    out->full |= !ct_value_list_begin(&end, out->heap, &type->data->cons[0]);
+    for (int64_t i = 0; i < array->dims[0] && !out->full; i++) {
+        CtWord number;
+        if (whole)
+            number.integer = array->data[i].i;
+        else
+            number.real = array->data[i].f;
+        out->full |= !ct_value_list_add(&end, number);
+    }
+    *to = end.list;
+}
+
+/* The value of some variables, which have the type `as`: with arrays in place of some lists. */
+static void get(Out *out, const CtType *type, const CtType *as, const ct_word **from, CtWord *to) {
     CtType *const *parts;
     uint32_t count, at = 0;
     if (out->full) return;
-    if (ct_flow_parts(out->flow, type, &parts, &count)) {
+    if (ct_flow_parts(out->flow, as, &parts, &count)) {
         CtFields *fields = new_fields(out, type, 0);
         if (fields == NULL) return;
+        CtType *const *given = ct_value_parts(type, 0, &count);
         to->object = &fields->head;
         for (uint32_t i = 0; i < count; i++) {
-            get(out, parts[i], from + at, &fields->words[i]);
+            get(out, given[i], parts[i], from + at, &fields->words[i]);
             at += ct_flow_types(out->flow, parts[i])->count;
         }
+    } else if (as->kind == TYPE_ARRAY && type->kind == TYPE_DATA) {
+        get_list(out, type, (const ct_array *)from[0]->p, to);
     } else if (type->kind == TYPE_ARRAY) {
         get_array(out, type, from, to);
-    } else if (ct_flow_types(out->flow, type)->items[0]->kind == FLOW_NODE) {
-        copy_later(out, type, from[0]->p, to);
+    } else if (ct_flow_types(out->flow, as)->items[0]->kind == FLOW_NODE) {
+        copy_later(out, type, as, from[0]->p, to);
     } else if (type->kind == TYPE_DOUBLE || type->kind == TYPE_FLOAT) {
         to->real = from[0]->f;
     } else {
@@ -238,9 +259,9 @@ static void get(Out *out, const CtType *type, const ct_word **from, CtWord *to) 
 static void copy_node(Out *out, Outgoing one) {
     const ct_node *node = (const ct_node *)one.value;
     uint32_t tag = one.value->tag, at = 0;
-    const CtFlowCon *con = &ct_flow_node(out->flow, one.type)->data->cons[tag];
+    const CtFlowCon *con = &ct_flow_node(out->flow, one.as)->data->cons[tag];
     uint32_t count;
-    CtType *const *parts = ct_value_parts(one.type, tag, &count);
+    CtType *const *parts = ct_value_parts(one.as, tag, &count), *const *given = ct_value_parts(one.type, tag, &count);
     if (count == 0) {
         one.to->object = ct_value_nullary(out->heap, &one.type->data->cons[tag]);
         if (one.to->object == NULL) out->full = true;
@@ -253,7 +274,7 @@ static void copy_node(Out *out, Outgoing one) {
     const ct_word *few[FEW], **from = width <= FEW ? few : ct_alloc_array(out->flow->arena, width, sizeof *from);
     for (uint32_t i = 0; i < width; i++) from[i] = &node->at[con->slots[i]];
     for (uint32_t i = 0; i < count; i++) {
-        get(out, parts[i], from + at, &fields->words[i]);
+        get(out, given[i], parts[i], from + at, &fields->words[i]);
         at += ct_flow_types(out->flow, parts[i])->count;
     }
 }
@@ -283,7 +304,7 @@ static void get_rows(Reading *r, const CtType *type, uint32_t level, CtWord *to)
         }
         for (uint32_t j = 0; j < r->width; j++) r->from[j] = &r->arrays[j]->data[r->at];
         r->at++;
-        get(r->out, type->parts[0], r->from, &array->items[i]);
+        get(r->out, type->parts[0], type->parts[0], r->from, &array->items[i]);
     }
 }
 
@@ -298,13 +319,14 @@ static void get_array(Out *out, const CtType *type, const ct_word **from, CtWord
     get_rows(&r, type, 0, to);
 }
 
-bool ct_run_from_native(CtHeap *heap, CtFlow *flow, const CtType *type, const ct_word *words, CtWord *value) {
+bool ct_run_from_native(CtHeap *heap, CtFlow *flow, const CtType *type, const CtType *as, const ct_word *words,
+                        CtWord *value) {
     Out out = {.heap = heap, .flow = flow};
-    uint32_t width = ct_flow_types(flow, type)->count;
+    uint32_t width = ct_flow_types(flow, as)->count;
     const ct_word *few[FEW], **from = width <= FEW ? few : ct_alloc_array(flow->arena, width, sizeof *from);
     for (uint32_t i = 0; i < width; i++) from[i] = &words[i];
     value->object = NULL;
-    get(&out, type, from, value);
+    get(&out, type, as, from, value);
     while (out.count > 0 && !out.full) copy_node(&out, out.todo[--out.count]);
     free(out.todo);
     if (out.full && value->object != NULL) ct_value_release(heap, type, *value);

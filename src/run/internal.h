@@ -83,6 +83,7 @@ void ct_run_interpret(CtNative *native);
  * numbers, and matrices in place of lists of such lists that have one length. Fails through rt->out. */
 void ct_run_to_native(ct_run *rt, CtFlow *flow, const CtType *type, const CtType *as, CtWord value, ct_word *words);
 /* The converse, into the heap; false when it is full. */
-bool ct_run_from_native(CtHeap *heap, CtFlow *flow, const CtType *type, const ct_word *words, CtWord *value);
+bool ct_run_from_native(CtHeap *heap, CtFlow *flow, const CtType *type, const CtType *as, const ct_word *words,
+                        CtWord *value);
 
 #endif

@@ -15,8 +15,9 @@ static void report(CtNative *native, CtErrorCode code, CtSourceRange range, cons
 static void take_result(CtNative *native) {
     ct_word out[CT_FLOW_WIDE];
     ct_run *rt = &native->outer.run;
+    const CtType *as = ct_flow_output(native->flow, native->type);
     if (!ct_run_export(rt, &native->flow->entry->results, native->interpreter->results, out) ||
-        !ct_run_from_native(native->heap, native->flow, native->type, out, native->result))
+        !ct_run_from_native(native->heap, native->flow, native->type, as, out, native->result))
         ct_fail_memory(rt);
     native->done = true;
 }

@@ -235,7 +235,7 @@ void ct_run_native_free(CtNative *native) {
 /* ---- calling ---- */
 
 static void release_results(CtNative *native, const ct_word *words) {
-    const CtFlowTypes *types = ct_flow_types(native->flow, native->type);
+    const CtFlowTypes *types = &native->flow->entry->results;
     for (uint32_t i = 0; i < types->count; i++)
         if (ct_flow_is_object(types->items[i])) ct_drop(&native->outer.run, words[i].p);
 }
@@ -274,7 +274,8 @@ static void work(CtNative *native) {
     double begun = ct_times_now();
     native->entry(rt, in, out);
     native->seconds = ct_times_now() - begun;
-    if (!ct_run_from_native(native->heap, native->flow, native->type, out, native->result)) ct_fail_memory(rt);
+    const CtType *as = ct_flow_output(native->flow, native->type);
+    if (!ct_run_from_native(native->heap, native->flow, native->type, as, out, native->result)) ct_fail_memory(rt);
     release_results(native, out);
     if (CT_PLAIN && native->constant_words == 0 && rt->bytes != 0) /* a reference count is wrong; detected by tests */
         ct_fail(rt, 0, 901, "%zu bytes are left of the run", rt->bytes);

@@ -221,7 +221,7 @@ static CtInterpreter *native_run(const Check *c, const CtWord *result, const CtN
     }
     i->results = calloc(flow->entry->results.count + 1, sizeof *i->results);
     const CtType *type = ct_session_result(c->session);
-    if (i->results != NULL && ct_run_import(i, flow, type, type, *result, i->results)) return i;
+    if (i->results != NULL && ct_run_import(i, flow, type, ct_flow_output(flow, type), *result, i->results)) return i;
     ct_flow_interpreter_free(i);
     return NULL;
 }
