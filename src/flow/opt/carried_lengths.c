@@ -97,6 +97,19 @@ static const CtFlowBlock *taken(const Lengths *p, const CtFlowStep *step) {
     return NULL;
 }
 
+/* What a branch yields: where it is taken if another length is 1, so many elements as that in place of 1. */
+static Length yielded(const Lengths *p, const CtFlowStep *step, uint32_t branch, const CtFlowArg *value) {
+    Length length = length_of(p, value);
+    const CtFlowStep *test = ct_flow_maker(&p->facts, &step->args.items[0], FLOW_PRIM);
+    if (!is_literal(&length) || !ct_flow_is_prim(test, PRIM_INT_EQ) || step->as.cases.branches[branch].tag != 1)
+        return length;
+    for (uint32_t i = 0; i < 2; i++) {
+        Length one = length_of(p, &test->args.items[i]), other = length_of(p, &test->args.items[1 - i]);
+        if (is_same(&length, &one) && !is_literal(&other) && CT_FIRED("carried_lengths.tested")) return other;
+    }
+    return length;
+}
+
 static void look_at_switch(Lengths *p, const CtFlowStep *step, uint32_t depth) {
     const CtFlowBlock *one = taken(p, step);
     for (uint32_t i = 0; i < step->as.cases.count; i++)
@@ -108,7 +121,7 @@ static void look_at_switch(Lengths *p, const CtFlowStep *step, uint32_t depth) {
         for (uint32_t j = 0; j < step->as.cases.count; j++) {
             const CtFlowBlock *block = step->as.cases.branches[j].block;
             if ((one != NULL && block != one) || block->exit != EXIT_YIELD) continue;
-            Length length = length_of(p, &block->values.items[i]);
+            Length length = yielded(p, step, j, &block->values.items[i]);
             same = same && is_outside(p, &length, depth) && (!found || is_same(&length, &all));
             all = length;
             found = true;
@@ -202,12 +215,37 @@ static void ask_start(void *data, CtFlowStep *step) {
     asked->some = true;
 }
 
+typedef struct Chosen {
+    Lengths *p;
+    CtFlowBlock *block; /* of the loop */
+    uint32_t depth;     /* that the loop is in */
+} Chosen;
+
+/* An array that a switch makes, of a length that is known in front of the loop. */
+static void ask_outside(void *data, CtFlowStep *step) {
+    const Chosen *c = data;
+    if (step->kind != FLOW_DIM || step->as.index > 0 || step->args.items[0].var == NULL) return;
+    const CtFlowVar *array = step->args.items[0].var;
+    if (c->p->set[array->id] != c->p->look || ct_flow_maker(&c->p->facts, &step->args.items[0], FLOW_SWITCH) == NULL)
+        return;
+    Length length = c->p->items[array->id];
+    if (length.more != 0 || !is_outside(c->p, &length, c->depth)) return;
+    CT_FIRED("carried_lengths.chosen");
+    if (length.base.known.type != NULL) {
+        ct_flow_substitute(c->block, step->results.items[0], length.base.known);
+    } else {
+        step->args.items[0] = flow_of((CtFlowVar *)length.base.array); // NOLINT
+        step->as.index = length.base.dimension;
+    }
+}
+
 /* Asks for the lengths of carried arrays in front of the loop. */
 static void rewrite(Lengths *p, CtFlowStep *loop) {
     CtFlowBlock *block = loop->as.loop.block;
     bool *kept = may_keep(p, loop);
+    uint32_t depth = ct_flow_fact(&p->facts, &(CtFlowArg){.var = block->params.items[0]})->depth - 1;
     p->look++;
-    look_at_carried(p, loop, kept, ct_flow_fact(&p->facts, &(CtFlowArg){.var = block->params.items[0]})->depth - 1);
+    look_at_carried(p, loop, kept, depth);
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
         if (!kept[i]) continue;
         CtFlowArg param = flow_of(block->params.items[1 + i]), start = loop->args.items[1 + i];
@@ -217,6 +255,7 @@ static void rewrite(Lengths *p, CtFlowStep *loop) {
         if (!ct_flow_is_length(&first, &known)) ct_flow_each_step(block, ask_start, &asked);
         if (asked.some) CT_FIRED("carried_lengths.kept");
     }
+    ct_flow_each_step(block, ask_outside, &(Chosen){p, block, depth});
 }
 
 static void visit(void *data, CtFlowStep *step) {
