@@ -490,6 +490,20 @@ static CtCore *consume_by(CtLists *s, CtCore *list, CtListStage last, CtCore *st
     return ct_core_list_wrap(s, &around, ct_core_list_wrap(s, &chain.around, made));
 }
 
+/* The elements of an array from the last on, each read where it is: no array is reversed, nor is its adjoint. */
+static CtListSource from_the_end(CtLists *s, CtBindings *around, CtCore *array) {
+    CtProgram *p = s->p;
+    CtVar *whole = ct_core_list_bind(s, around, "array", array), *index = ct_core_list_var(s, "i", p->int_type);
+    CtCore *length[] = {ct_core_list_use(s, whole)};
+    CtCore *count = ct_core_list_bind_atom(s, around, "n", ct_core_array(p, s->range, ARRAY_LENGTH, length, 1));
+    CtCore *last = ct_core_prim2(p, s->range, PRIM_INT_SUB, count, ct_core_int(p, s->range, 1));
+    last = ct_core_list_bind_atom(s, around, "last", last);
+    CtCore *at = ct_core_prim2(p, s->range, PRIM_INT_SUB, last, ct_core_list_use(s, index));
+    CtCore *item = ct_core_list_array(s, ARRAY_INDEX, ct_core_list_use(s, whole), at, NULL);
+    const CtLam *maker = ct_core_lam(p, s->range, NULL, &index, 1, item)->as.lam;
+    return (CtListSource){.maker = maker, .from = ct_core_int(p, s->range, 0), .count = count, .range = s->range};
+}
+
 static CtCore *consume_right(CtLists *s, CtCore *const *args) {
     CtBindings around = {0};
     CtCore *fun = ct_core_list_fun(s, args[0], &around);
@@ -499,8 +513,7 @@ static CtCore *consume_right(CtLists *s, CtCore *const *args) {
     CT_FIRED("lists.foldr");
     CtListStage last = {.step = step_foldr, .fun = fun, .state = start->type};
     CtListChain chain = {.first = &last};
-    array = ct_core_list_array(s, ARRAY_REVERSE, array, NULL, NULL);
-    chain.source.array = ct_core_list_bind(s, &around, "array", array);
+    chain.source = from_the_end(s, &around, array);
     return ct_core_list_wrap(s, &around, ct_core_list_run_chain(s, &chain, start));
 }
 

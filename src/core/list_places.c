@@ -684,6 +684,9 @@ static CtPlace *infer_form(CtPlaces *w, CtCore *core) {
     case CORE_LET:
         unify(place_of_var(w, core->as.let.vars[0]), infer(w, core->as.let.rhs));
         if (w->opens_rows && core->as.let.rhs->kind == CORE_LAM) hold_type(place_of_var(w, core->as.let.vars[0]));
+        /* What an entry point is given, as an array: wherever it goes, no cell of it is needed. */
+        if (w->within->is_root && ct_core_list_call(core->as.let.rhs) == LIST_OF_ARRAY)
+            hold(place_of_var(w, core->as.let.vars[0]));
         return infer(w, core->as.let.body);
     case CORE_UNPACK: return infer_unpack(w, core);
     case CORE_LETREC: return ct_core_list_is_loop(core) ? infer_comprehension(w, core) : infer_letrec(w, core);
@@ -719,6 +722,7 @@ bool ct_core_list_places(CtProgram *p, CtGlobal *const *roots, uint32_t count, b
     for (uint32_t i = 0; i < count; i++) {
         if (roots[i]->body == NULL) return false;
         CtPlacedGlobal *root = placed_global(&w, roots[i]);
+        root->is_root = true;
         keep_place(root->type);
         keep_fields(&w, roots[i]->type);
     }

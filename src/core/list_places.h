@@ -30,7 +30,7 @@ typedef struct CtPlacedGlobal {
     CtGlobal *original, *copy; /* the same, for a function of the program: its body and type are changed in the end */
     CtCore *body;
     CtPlace *type;
-    bool is_recursive;
+    bool is_recursive, is_root;
 } CtPlacedGlobal;
 
 typedef struct CtPlacedTerm {

@@ -9,19 +9,25 @@
  *       s = sum zs                              0: the loop as it was
  *
  * The test of an operation on two arrays whether they have one length is such a switch: in its other branch, an array
- * of one element is repeated. What follows the loop in its block is written twice, too, if it is short: a fold of what
+ * of one element is repeated. So is a test for what is a case of its own and takes no steps, as that for no elements in
+ * `if null xs then 0 else maximum xs`: the other branch, which has loops, stands for the switch. What follows the loop in its block is written twice, too, if it is short: a fold of what
  * the loop makes is fused with it, and so is a derivative. */
 #include "flow/opt/passes.h"
 
 enum { LARGEST = 400 }; /* steps that are written twice */
+
+typedef struct Test {
+    CtFlowArg arg;
+    uint32_t tag; /* that it has where the straight branch is chosen */
+} Test;
 
 typedef struct Unswitch {
     CtFlow *flow;
     CtArena *arena;
     CtFlowFunction *function;
     CtFlowFacts facts;
-    uint32_t depth;   /* nesting depth of the loop's block */
-    CtFlowArgs tests; /* of the current loop: each is 1 where the straight branch is chosen */
+    uint32_t depth;     /* nesting depth of the loop's block */
+    CT_VEC(Test) tests; /* of the current loop */
 } Unswitch;
 
 typedef CT_VEC(CtFlowStep *) Steps;
@@ -44,17 +50,29 @@ static const CtFlowBranch *branch_of(const CtFlowStep *choice, uint32_t tag) {
     return &choice->as.cases.branches[ct_flow_branch_for(choice, tag)];
 }
 
-/* Whether a switch on a truth value gives arrays, straight if it is true, and by another switch if it is not. */
-static bool is_wanted(const CtFlowStep *step) {
-    if (step->kind != FLOW_SWITCH || step->as.cases.count != 2 || !makes_array(step)) return false;
-    const CtFlowBranch *yes = branch_of(step, 1), *no = branch_of(step, 0);
-    return no->block->exit == EXIT_YIELD && is_straight(yes->block) && !is_straight(no->block);
+static bool has_loops(const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++)
+        if (block->steps.items[i]->kind == FLOW_LOOP) return true;
+    return false;
 }
 
-static void add_test(Unswitch *u, CtFlowArg test) {
+/* Whether a switch on a truth value gives arrays, straight if it is true, and by another switch if it is not; or has
+ * loops in one branch and nothing in the other. `tag`: of the branch that may stand for it. */
+static bool is_wanted(const CtFlowStep *step, uint32_t *tag) {
+    if (step->kind != FLOW_SWITCH || step->as.cases.count != 2) return false;
+    const CtFlowBlock *yes = branch_of(step, 1)->block, *no = branch_of(step, 0)->block;
+    if (yes->exit != EXIT_YIELD || no->exit != EXIT_YIELD) return false;
+    *tag = 1;
+    if (makes_array(step) && is_straight(yes) && !is_straight(no)) return true;
+    *tag = yes->steps.count == 0 ? 0 : 1;
+    const CtFlowBlock *one = *tag == 0 ? no : yes, *other = *tag == 0 ? yes : no;
+    return other->steps.count == 0 && has_loops(one);
+}
+
+static void add_test(Unswitch *u, CtFlowArg arg, uint32_t tag) {
     for (uint32_t i = 0; i < u->tests.count; i++)
-        if (u->tests.items[i].var == test.var) return;
-    ct_push(u->arena, &u->tests, test);
+        if (u->tests.items[i].arg.var == arg.var) return;
+    ct_push(u->arena, &u->tests, ((Test){arg, tag}));
 }
 
 static bool is_outside(const Unswitch *u, const CtFlowArg *arg) {
@@ -70,7 +88,8 @@ static bool is_test(const Unswitch *u, const CtFlowArg *arg) {
 
 static void find_tests(void *data, CtFlowStep *step) {
     Unswitch *u = data;
-    if (is_wanted(step) && is_test(u, &step->args.items[0])) add_test(u, step->args.items[0]);
+    uint32_t tag;
+    if (is_wanted(step, &tag) && is_test(u, &step->args.items[0])) add_test(u, step->args.items[0], tag);
 }
 
 /* ---- two copies ---- */
@@ -81,14 +100,16 @@ static void choose(Unswitch *u, CtFlowBlock *block) {
     for (uint32_t i = 0; i < block->steps.count; i++) {
         CtFlowStep *step = block->steps.items[i];
         bool chosen = false;
-        for (uint32_t j = 0; j < u->tests.count && step->kind == FLOW_SWITCH; j++)
-            chosen = chosen || (step->args.items[0].var == u->tests.items[j].var && is_wanted(step));
+        uint32_t tag;
+        for (uint32_t j = 0; j < u->tests.count && is_wanted(step, &tag); j++)
+            chosen = chosen || (step->args.items[0].var == u->tests.items[j].arg.var && tag == u->tests.items[j].tag);
         if (!chosen) {
             for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) choose(u, ct_flow_inner(step, j));
             ct_push(u->arena, &out, step);
             continue;
         }
-        CtFlowBlock *yes = branch_of(step, 1)->block;
+        CtFlowBlock *yes = branch_of(step, tag)->block;
+        if (branch_of(step, 1 - tag)->block->steps.count == 0) CT_FIRED("unswitch.case");
         choose(u, yes);
         for (uint32_t j = 0; j < yes->steps.count; j++) ct_push(u->arena, &out, yes->steps.items[j]);
         for (uint32_t j = 0; j < step->results.count; j++)
@@ -107,19 +128,28 @@ static CtFlowStep *new_step(Unswitch *u, CtFlowStepKind kind, CtSourceRange rang
     return step;
 }
 
-/* Whether all tests hold. */
-static CtFlowArg conjunction(Unswitch *u, CtSourceRange range, Steps *out) {
-    CtFlowArg all = u->tests.items[0];
-    for (uint32_t i = 1; i < u->tests.count; i++) {
-        CtFlowStep *both = new_step(u, FLOW_PRIM, range, out);
-        both->as.prim = PRIM_INT_AND;
-        ct_push(u->arena, &both->args, all);
-        ct_push(u->arena, &both->args, u->tests.items[i]);
-        CtFlowVar *var = ct_flow_fresh(u->flow, u->function, "same", u->facts.integer);
-        ct_push(u->arena, &both->results, var);
-        all = flow_of(var);
+static CtFlowArg prim2(Unswitch *u, Steps *out, CtSourceRange range, CtPrim prim, CtFlowArg a, CtFlowArg b) {
+    CtFlowStep *step = new_step(u, FLOW_PRIM, range, out);
+    step->as.prim = prim;
+    ct_push(u->arena, &step->args, a);
+    ct_push(u->arena, &step->args, b);
+    CtFlowVar *var = ct_flow_fresh(u->flow, u->function, "same", u->facts.integer);
+    ct_push(u->arena, &step->results, var);
+    return flow_of(var);
+}
+
+/* What chooses the straight branches: the only test, or 1 where all tests do. */
+static Test conjunction(Unswitch *u, CtSourceRange range, Steps *out) {
+    CtFlowArg all = {0};
+    if (u->tests.count == 1) return u->tests.items[0];
+    for (uint32_t i = 0; i < u->tests.count; i++) {
+        const Test *test = &u->tests.items[i];
+        CtFlowArg one = test->tag == 1
+                            ? test->arg
+                            : prim2(u, out, range, PRIM_INT_EQ, test->arg, ((CtFlowArg){.type = u->facts.integer}));
+        all = i == 0 ? one : prim2(u, out, range, PRIM_INT_AND, all, one);
     }
-    return all;
+    return (Test){all, 1};
 }
 
 static bool has_derivative(const CtFlowBlock *block) {
@@ -176,9 +206,9 @@ static CtFlowArgs give_results(Unswitch *u, CtFlowStep *from, CtFlowStep *to) {
 
 /* Writes the steps as a switch with two copies of them. */
 static void unswitch(Unswitch *u, CtFlowBlock *block, CtFlowBlock *no, bool to_the_end, Steps *out) {
-    CtFlowArg all = conjunction(u, no->range, out);
+    Test all = conjunction(u, no->range, out);
     CtFlowStep *choice = new_step(u, FLOW_SWITCH, no->range, out);
-    ct_push(u->arena, &choice->args, all);
+    ct_push(u->arena, &choice->args, all.arg);
     if (to_the_end) {
         no->values = block->values;
         block->values = new_results(u, choice, &no->values);
@@ -190,8 +220,8 @@ static void unswitch(Unswitch *u, CtFlowBlock *block, CtFlowBlock *no, bool to_t
     choose(u, yes);
     choice->as.cases.count = 2;
     choice->as.cases.branches = CT_NEW_ARRAY(u->arena, CtFlowBranch, 2);
-    choice->as.cases.branches[0] = (CtFlowBranch){1, yes};
-    choice->as.cases.branches[1] = (CtFlowBranch){0, no};
+    choice->as.cases.branches[0] = (CtFlowBranch){all.tag, yes};
+    choice->as.cases.branches[1] = (CtFlowBranch){1 - all.tag, no};
 }
 
 /* ---- the walk ---- */
@@ -223,7 +253,8 @@ static void visit(Unswitch *u, CtFlowBlock *block, uint32_t depth) {
 
 static void look_for_wanted(void *data, CtFlowStep *step) {
     bool *found = data;
-    *found = *found || is_wanted(step);
+    uint32_t tag;
+    *found = *found || is_wanted(step, &tag);
 }
 
 void ct_flow_unswitch(CtFlow *flow) {
