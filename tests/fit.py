@@ -322,6 +322,11 @@ def check_bounds(command):
 def check_ends(command):
     found = command.found("few steps", "rosenbrock", "--start", "[-1.2, 1]", "--steps", "5")
     expect("few steps", found["steps"] == 5 and "--steps" in found["ending"], found)
+    for rate in ("1e8", "1e10"):
+        found = command.found(f"a descent that diverges, at the rate {rate}", "p'", "--start", "0", "--method", "sgd", "--rate", rate, status=1)
+        expect(f"a descent that diverges, at the rate {rate}", "not a finite number" in found["ending"] and found["gradient"] == 10, found)
+    found = command.found("a descent that comes near", "p'", "--start", "0", "--method", "sgd", "--rate", "0.3")
+    expect("a descent that comes near", found["ending"] == "converged" and abs(found["gradient"]) <= 1e-8, found)
     found = command.found("a line search around NaN", "logOf", "--start", "5")
     expect("a line search around NaN", near(found["parameters"], 1), found)
     done = command.raw("nowhere", "--start", "1")

@@ -234,6 +234,17 @@ void cli_fit_run_end(Run *run) {
     if (run->error != NULL) run->ending = FAILED;
 }
 
+/* Whether the gradient is small at a point that is, to rounding, as low as the best of this descent, whose place it
+ * then takes. A descent that diverges comes to values so large that any gradient is small against them. */
+static bool has_converged(Run *run) {
+    double rounding = 1e-4 * run->tolerance * fmax(1, fabs(run->best_value));
+    if (run->by_ends || !(run->norm <= run->tolerance * fmax(1, fabs(run->value)))) return false;
+    if (!run->improved) return true; /* it ends above the best of another descent */
+    if (!(run->value <= run->best_value + rounding)) return false;
+    keep(run, run->value);
+    return true;
+}
+
 bool cli_fit_run_step(Run *run) {
     run->steps++;
     run->norm = run->no_gradients ? (double)NAN : norm_of(run);
@@ -249,7 +260,7 @@ bool cli_fit_run_step(Run *run) {
     if (!isfinite(run->value) || !(isfinite(run->norm) || run->no_gradients)) {
         run->ending = NOT_A_NUMBER;
         keep_bad(run);
-    } else if (!run->by_ends && run->norm <= run->tolerance * fmax(1, fabs(run->value)))
+    } else if (has_converged(run))
         run->ending = CONVERGED;
     else if (run->steps >= run->most_steps)
         run->ending = OUT_OF_STEPS;
