@@ -22,6 +22,11 @@ static json_t *draw_number(Region *region, const json_t *low, const json_t *high
     return json_real(a * (1 - t) + b * t);
 }
 
+/* Any number between two equal ones, of which one may be an integer: the other tells that a Double is meant. */
+static json_t *same_number(const json_t *low, const json_t *high) {
+    return json_deep_copy(json_is_integer(low) ? high : low);
+}
+
 /* Integers are compared as such: neighbours near the ends of Int are one Double. */
 static bool are_different(const json_t *low, const json_t *high) {
     if (json_is_integer(low) && json_is_integer(high)) return json_integer_value(low) != json_integer_value(high);
@@ -30,7 +35,8 @@ static bool are_different(const json_t *low, const json_t *high) {
 
 /* NULL where the two points differ in shape, or memory runs out. */
 static json_t *between(Region *region, const json_t *low, const json_t *high) {
-    if (json_is_number(low) && json_is_number(high) && are_different(low, high)) return draw_number(region, low, high);
+    if (json_is_number(low) && json_is_number(high))
+        return are_different(low, high) ? draw_number(region, low, high) : same_number(low, high);
     if (json_is_array(low) && json_is_array(high) && json_array_size(low) == json_array_size(high)) {
         json_t *found = json_array();
         bool fits = found != NULL;
