@@ -212,10 +212,12 @@ def check_csv(command):
     # the same data in other forms
     as_json = json.dumps([dict(zip(("x", "y", "n", "on"), row)) for row in rows])
     command.write("points.json", as_json)
+    command.write("mark.csv", "\ufeff" + csv_of(rows))
+    command.write("mark.json", "\ufeff" + as_json)
     command.write("crlf.csv", csv_of(rows).replace("\n", "\r\n"))
     command.write("order.csv", "".join(",".join([line.split(",")[1], '"a ""b"", c"', *reversed(line.split(",")[2:]), line.split(",")[0]])
                                        + "\n" for line in csv_of(rows).split("\n")[:-1]).replace('"a ""b"", c"', "other", 1))
-    for name in ("points.json", "crlf.csv", "order.csv"):
+    for name in ("points.json", "mark.csv", "mark.json", "crlf.csv", "order.csv"):
         again = command.found(name, "line", "--start", start, "--data", "@" + name)
         expect(f"{name} gives the same", near(again["parameters"], found["parameters"], 1e-9), again)
     head = "x,y,n,on\n"

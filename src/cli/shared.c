@@ -118,6 +118,7 @@ char *cli_read_file(const Options *options, const char *path, size_t *length) {
         free(text);
         return NULL;
     }
+    if (size >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0) memmove(text, text + 3, size -= 3); /* a byte order mark */
     text[size] = '\0';
     *length = size;
     return text;
