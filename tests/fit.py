@@ -231,6 +231,7 @@ def check_csv(command):
             ("missing.csv", "x,y,on\n1,2,1\n", r"missing\.csv has no column `n`"),
             ("twice.csv", "x,x,y,n,on\n1,1,2,3,1\n", r"two columns `x`"),
             ("empty.csv", "", r"empty\.csv has no column `x`"),
+            ("head.csv", head, r"head\.csv has no rows"),
             ("blank.csv", head + "1,,3,1\n", r"column `y`: expected a number, found ``"),
             ("quote.csv", head + '1,"2,3,1\n', r"quote\.csv, row 2"),
             ("nul.csv", head + "1,2\x00,3,1\n", r"NUL")):

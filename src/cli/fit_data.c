@@ -55,6 +55,10 @@ static bool read_csv(Model *m, const char *file, const char *text, size_t length
     if (columns == NULL) return *status = cli_refuse(m->options, "E0801", "there is not enough memory"), false;
     bool done = find_columns(m, columns, &count, status) &&
                 cli_csv_read(m->options, file, text, length, columns, count, &rows, status);
+    if (done && rows == 0) { /* every point would be a minimum */
+        *status = cli_refuse(m->options, "E0602", "%s has no rows below the names of its columns", file);
+        done = false;
+    }
     for (size_t i = 0; i < count && done; i++) {
         m->all[i] = (cotan_buffer){.data = columns[i].data, .size = {rows}};
         columns[i].data = NULL; /* it is the model's now */
