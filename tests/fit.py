@@ -395,6 +395,9 @@ def check_files(command):
     expect("no place for a checkpoint", done.returncode == 2 and "cannot be written" in done.stderr, done.stderr)
     command.write("spoilt", "cotan fit 1\nsteps 3\n")
     command.refused("a spoilt checkpoint", "is not a checkpoint", *words, "--checkpoint", "spoilt")
+    if os.path.exists("/dev/full"):
+        done = command.raw(*words, "--log", "/dev/full")
+        expect("no room for the log", done.returncode == 2 and "/dev/full cannot be written" in done.stderr and "converged" in done.stdout, done.stderr)
     if shutil.which("gnuplot"):
         expect("--plot", command.raw(*words, "--plot", "a'b.svg").returncode == 0 and "<svg" in command.read("a'b.svg"))
         done = command.raw("mean", "--start", "0", "--data", "[3, 1, 2]", "--plot", "both.svg", "--plot-model", "points")

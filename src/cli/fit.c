@@ -197,8 +197,8 @@ static int report(Run *run) {
         errors = NULL;
         if (status == EXIT_DONE) status = written;
     }
-    int results[] = {print(run, errors), write_out(run), cli_fit_plot(run)};
-    for (int i = 0; i < 3 && status == EXIT_DONE; i++) status = results[i];
+    int results[] = {print(run, errors), write_out(run), cli_fit_run_end_log(run), cli_fit_plot(run)};
+    for (int i = 0; i < 4 && status == EXIT_DONE; i++) status = results[i];
     free(errors);
     return status;
 }

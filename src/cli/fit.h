@@ -136,6 +136,8 @@ typedef struct Run {
 /* Reads the options, the bounds and the checkpoint. False after reporting an error; free it in either case. */
 bool cli_fit_run_make(Run *run, Model *model, int *status);
 void cli_fit_run_free(Run *run);
+/* Ends the log, which may have failed only now, as on a full device; returns the exit status. */
+int cli_fit_run_end_log(Run *run);
 /* Value and gradient (may be NULL) at x. False when the descent must end: run->ending says why. A value that is no
  * number does not end it. */
 bool cli_fit_run_evaluate(Run *run, const double *x, double *value, double *gradient);

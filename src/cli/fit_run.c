@@ -133,6 +133,15 @@ bool cli_fit_run_make(Run *run, Model *model, int *status) {
     return run->log != NULL;
 }
 
+int cli_fit_run_end_log(Run *run) {
+    FILE *log = run->log;
+    if (log == NULL) return EXIT_DONE;
+    run->log = NULL;
+    bool written = ferror(log) == 0;
+    written &= fclose(log) == 0;
+    return written ? EXIT_DONE : cli_refuse(run->options, "E0704", "%s cannot be written", run->options->log);
+}
+
 void cli_fit_run_free(Run *run) {
     if (run->log != NULL) fclose(run->log);
     if (run->plot != NULL) fclose(run->plot);
