@@ -60,6 +60,22 @@ static bool put_array(const Options *options, const char *path, const char *byte
     return done;
 }
 
+/* Whether a text is a single value as far as brackets, strings and commas tell, so that it stays one within other JSON,
+ * which is parsed as a whole. */
+static bool is_one_value(const char *text) {
+    int depth = 0;
+    bool in_string = false, empty = true;
+    for (const char *c = text; *c != '\0'; c++) {
+        if (*c == '"') in_string = !in_string;
+        if (in_string && *c == '\\' && c[1] != '\0') c++;
+        if (strchr(" \t\r\n", *c) == NULL) empty = false;
+        if (in_string) continue;
+        if (depth == 0 && strchr(",:]}", *c) != NULL) return false;
+        depth += (*c == '[' || *c == '{') - (*c == ']' || *c == '}');
+    }
+    return depth == 0 && !in_string && !empty;
+}
+
 /* Writes what a file holds as JSON. */
 static bool put_file(const Options *options, const char *path, FILE *out) {
     size_t length;
@@ -72,6 +88,8 @@ static bool put_file(const Options *options, const char *path, FILE *out) {
         done = put_array(options, path, bytes, length, out);
     else if (strlen(bytes) != length)
         cli_refuse(options, "E0602", "%s is no JSON: it holds a NUL byte", path);
+    else if (!is_one_value(bytes))
+        cli_refuse(options, "E0602", "%s is no JSON: it does not hold one value", path);
     else
         done = fwrite(bytes, 1, length, out) == length;
     free(bytes);
