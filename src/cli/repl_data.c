@@ -32,22 +32,34 @@ static char *as_argument(char *bytes, size_t *length) {
     return text;
 }
 
+static bool is_in_name(char c) { return isalnum((unsigned char)c) || c == '_' || c == '\'' || (c & 0x80) != 0; }
+
+/* The length of what a text begins with: a name or digits, a string or character with its quotes, or one character. */
+static size_t token_length(const char *text) {
+    size_t length = 1;
+    if (*text == '"' || *text == '\'') {
+        while (text[length] != '\0' && text[length] != *text)
+            length += text[length] == '\\' && text[length + 1] != '\0' ? 2 : 1;
+        return length + (text[length] != '\0');
+    }
+    while (is_in_name(*text) && is_in_name(text[length])) length++;
+    return length;
+}
+
 /* The value as an expression. What is no number is written as the quotient that gives it. */
 static char *expression(const cotan_result *result) {
     char *text = NULL;
-    size_t length;
+    size_t length, size;
     FILE *out = open_memstream(&text, &length);
     if (out == NULL) return NULL;
-    bool in_string = false;
-    for (const char *c = result->value_text; *c != '\0'; c++) {
-        if (*c == '"') in_string = !in_string;
-        if (in_string && *c == '\\' && c[1] != '\0') putc(*c++, out);
-        bool nan = !in_string && strncmp(c, "NaN", 3) == 0, inf = !in_string && strncmp(c, "Infinity", 8) == 0;
-        if (nan || inf)
-            fputs(nan ? "(0 / 0)" : "(1 / 0)", out);
+    for (const char *c = result->value_text; *c != '\0'; c += size) {
+        size = token_length(c);
+        if (size == 3 && memcmp(c, "NaN", size) == 0)
+            fputs("(0 / 0)", out);
+        else if (size == 8 && memcmp(c, "Infinity", size) == 0)
+            fputs("(1 / 0)", out);
         else
-            putc(*c, out);
-        c += nan ? 2 : inf ? 7 : 0;
+            fwrite(c, 1, size, out);
     }
     return fclose(out) == 0 ? text : NULL;
 }
@@ -189,20 +201,31 @@ static bool is_keyword(const char *name) {
     return false;
 }
 
-/* Makes the name of a column one that a field can have: of `Petal Length`, petal_Length; of `type`, type_; of `2nd`,
- * _2nd. False without memory. */
-static bool make_field(CsvColumn *column) {
-    size_t length = strlen(column->name);
-    char *name = malloc(length + 3), *to = name;
+static bool is_taken(const CsvColumn *columns, size_t count, size_t own, const char *name) {
+    for (size_t i = 0; i < count; i++)
+        if (i != own && strcmp(columns[i].name, name) == 0) return true;
+    return false;
+}
+
+/* Makes the name of a column one that a field can have, and no other column has: of `Petal Length`, petal_Length; of
+ * `type`, type_; of `2nd`, _2nd. False without memory. */
+static bool make_field(CsvColumn *columns, size_t count, size_t own) {
+    const char *given = columns[own].name;
+    size_t length = strlen(given);
+    char *name = malloc(length + count + 3), *to = name;
     if (name == NULL) return false;
-    if (!isalpha((unsigned char)column->name[0])) *to++ = '_';
-    memcpy(to, column->name, length + 1);
+    if (!isalpha((unsigned char)given[0])) *to++ = '_';
+    memcpy(to, given, length + 1);
     for (char *c = to; *c != '\0'; c++)
         if (!isalnum((unsigned char)*c)) *c = '_';
     *name = (char)tolower((unsigned char)*name);
-    if (is_keyword(name)) memcpy(to + length, "_", 2);
-    free(column->name);
-    column->name = name;
+    to += length;
+    while (is_keyword(name) || is_taken(columns, count, own, name)) {
+        memcpy(to, "_", 2);
+        to++;
+    }
+    free(columns[own].name);
+    columns[own].name = name;
     return true;
 }
 
@@ -257,7 +280,7 @@ static void read_table(Repl *repl, const char *name, const char *type, const cha
     char *members = NULL, *json = NULL, own[200];
     bool done = cli_csv_columns(&repl->options, file, bytes, length, &columns, &count, &status) &&
                 cli_csv_read(&repl->options, file, bytes, length, columns, count, &rows, &status);
-    for (size_t i = 0; i < count; i++) done = done && make_field(&columns[i]);
+    for (size_t i = 0; i < count; i++) done = done && make_field(columns, count, i);
     if (done) json = as_record(columns, count, rows, &members);
     char *declaration = json != NULL && type == NULL ? record(name, members, own, sizeof own) : NULL;
     bool declared = declaration != NULL && cli_repl_define(repl, declaration);
