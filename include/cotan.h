@@ -405,9 +405,9 @@ cotan_error *cotan_apply_text(cotan_function *function, const cotan_buffer *in, 
 cotan_error *cotan_parameters(cotan_program *program, const char *function, const char **out);
 
 /* The same for JSON of other programs, in both directions. An object may have members that are no field of its record;
- * a field x' is the member "x", and a field x is the member "X" where there is no "x": so members can be read whose
- * names are keywords, or begin with a capital. Reals are written with point or exponent. What is in `in` belongs to the
- * function until it reads again, the text until it writes again. */
+ * a field x' is the member "x" unless the record has a field x, too, and a field x is the member "X" where there is no
+ * "x": so members can be read whose names are keywords, or begin with a capital. Reals are written with point or
+ * exponent. What is in `in` belongs to the function until it reads again, the text until it writes again. */
 cotan_error *cotan_function_read_foreign(cotan_function *function, const char *json, size_t length, cotan_buffer *in);
 cotan_error *cotan_function_write_foreign(cotan_function *function, const cotan_buffer *out, const char **json);
 /* The same with values, of functions that have no buffers, too: `at` (NULL for a constant) belongs to the function

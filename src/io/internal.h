@@ -13,9 +13,9 @@ bool ct_io_json_is_list(const CtType *type);
 bool ct_io_json_is_string(const CtType *type);
 bool ct_io_json_is_bool(const CtType *type);
 
-/* The length of a field's name without the primes at its end: its name in JSON of other programs, where several fields
- * or a keyword can have one name. */
-size_t ct_io_foreign_name(CtSym field);
+/* The length of the name of a constructor's field in JSON of other programs, where several types or a keyword can have
+ * one name: without the primes at its end, unless another of its fields would have that name, too. */
+size_t ct_io_foreign_name(CtSym const *fields, uint32_t count, uint32_t index);
 
 /* Prints a type in Cotan's syntax into `out`, and returns it. It uses no arena memory, because values are held. */
 const char *ct_io_type_name(const CtType *type, char *out, size_t size);

@@ -180,10 +180,11 @@ static bool read_parts(Reader *r, CtType *const *types, CtTypeForm *const *forms
     return true;
 }
 
-/* The member of an object that a field is read from; NULL when there is none. */
-static json_t *member_of(const Reader *r, const json_t *json, CtSym field) {
+/* The member of an object that a constructor's field is read from; NULL when there is none. */
+static json_t *member_of(const Reader *r, const json_t *json, CtSym const *fields, uint32_t count, uint32_t index) {
     char name[200];
-    size_t length = ct_io_foreign_name(field);
+    CtSym field = fields[index];
+    size_t length = r->json->foreign ? ct_io_foreign_name(fields, count, index) : field->length;
     if (!r->json->foreign || length >= sizeof name) return json_object_get(json, field->text);
     memcpy(name, field->text, length);
     name[length] = '\0';
@@ -211,7 +212,7 @@ static bool read_fields(Reader *r, const CtPath *path, const CtLayout *layout, u
     }
     for (uint32_t i = 0; i < count; i++) {
         paths[i] = (CtPath){.outer = path, .field = names ? names[i]->text : NULL, .index = i};
-        parts[i] = names ? member_of(r, json, names[i]) : json_array_get(json, i);
+        parts[i] = names ? member_of(r, json, names, count, i) : json_array_get(json, i);
     }
     bool done = read_parts(r, types, forms, params, count, paths, parts, words);
     CtFields *fields = done && layout ? ct_value_fields_new(r->heap, layout, tag) : NULL;
@@ -446,7 +447,7 @@ static bool read_record(Reader *r, const CtPath *path, const CtType *type, const
     if (!json_is_object(json)) return expected(r, path, type, "an object with a member for each field", json);
     const char *key, *extra = NULL, *missing = NULL;
     for (uint32_t i = con->count; i > 0; i--)
-        if (!member_of(r, json, con->field_names[i - 1])) missing = con->field_names[i - 1]->text;
+        if (!member_of(r, json, con->field_names, con->count, i - 1)) missing = con->field_names[i - 1]->text;
     json_t *member;
     if (!r->json->foreign) json_object_foreach((json_t *)json, key, member) {
             bool known = false;

@@ -27,9 +27,18 @@ static bool is_only(const CtCon *con) {
     return count == 1;
 }
 
-size_t ct_io_foreign_name(CtSym field) {
+static size_t without_primes(CtSym field) {
     size_t length = field->length;
     while (length > 1 && field->text[length - 1] == '\'') length--;
+    return length;
+}
+
+size_t ct_io_foreign_name(CtSym const *fields, uint32_t count, uint32_t index) {
+    size_t length = without_primes(fields[index]);
+    for (uint32_t i = 0; i < count && length < fields[index]->length; i++)
+        if (i != index && without_primes(fields[i]) == length &&
+            memcmp(fields[i]->text, fields[index]->text, length) == 0)
+            return fields[index]->length;
     return length;
 }
 
@@ -338,7 +347,9 @@ static bool write(Writer *w, const CtType *type, CtWord value) {
         }
         if (frame->names) {
             CtSym name = frame->names[index];
-            ct_io_json_write_string(out, name->text, w->foreign ? ct_io_foreign_name(name) : name->length);
+            ct_io_json_write_string(
+                out, name->text,
+                w->foreign ? ct_io_foreign_name(frame->names, (uint32_t)frame->count, (uint32_t)index) : name->length);
             ct_text_putc(out, ':');
         }
         if (!write_start(w, type, value)) return false;

@@ -52,6 +52,9 @@ static const char source[] =
     "spread xs = sum (map (\\x -> x + 0 * sum (map (\\y -> y) (take 2 xs))) xs)\n"
     "data Foreign = Foreign { a :: Array Double, data' :: Inner, n :: Int }\n"
     "data Inner = Inner { n' :: Double, flags' :: Array (Array Int) }\n"
+    "data Primed = Primed { p' :: Double, p :: Double, q'' :: Double }\n"
+    "primed :: Primed -> Primed\n"
+    "primed r = r { p = 10 * p r }\n"
     "data Level = Low | High Int\n"
     "data Listed = Listed { ragged :: [[Double]], kinds :: [Level] }\n"
     "listed :: Listed -> [[Double]]\n"
@@ -628,6 +631,18 @@ static void foreign_of(const Setting *s) {
     assert_null(made);
 }
 
+/* A prime tells two fields of a record apart. */
+static void primed_of(const Setting *s) {
+    const char *given = "{\"p\":1,\"p'\":2,\"q\":3}", *without = "{\"p\":1,\"q\":3}", *made;
+    cotan_function *f = make(s, COTAN_RUN, "primed", NULL);
+    cotan_buffer in[3], out[3] = {{0}};
+    assert_null(cotan_function_read_foreign(f, given, strlen(given), in));
+    assert_null(cotan_apply(f, in, out));
+    assert_null(cotan_function_write_foreign(f, out, &made));
+    assert_string_equal(made, "{\"p'\":2.0,\"p\":10.0,\"q\":3.0}");
+    assert_non_null(cotan_function_read_foreign(f, without, strlen(without), in));
+}
+
 static void foreign_value_of(const Setting *s) {
     const char *given = "{\"ragged\":[[1,2],[],[3]],\"more\":0,\"kinds\":[\"Low\",{\"High\":[2]}]}", *made;
     const cotan_value *at, *value;
@@ -663,6 +678,7 @@ static void foreign_value(void **state) {
 static void foreign(void **state) {
     (void)state;
     each_engine(foreign_of);
+    each_engine(primed_of);
 }
 
 static void *interrupt_soon(void *data) {
