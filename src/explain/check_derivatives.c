@@ -347,7 +347,8 @@ static int by_place(const void *a, const void *b) {
 static CtSourceRange *places_of_rules(Check *c, const CtProgram *p, uint32_t *count) {
     CT_VEC(CtSourceRange) spans = {0};
     CtCoreList work = {0};
-    for (uint32_t i = 0; i < p->globals.count; i++) ct_push(c->arena, &work, p->globals.items[i]->body);
+    for (uint32_t i = 0; i < p->globals.count; i++)
+        if (p->globals.items[i]->body != NULL) ct_push(c->arena, &work, p->globals.items[i]->body);
     while (work.count > 0) {
         CtCore *core = work.items[--work.count];
         ct_core_children(c->arena, core, &work);
