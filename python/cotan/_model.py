@@ -1,6 +1,7 @@
 """Models: programs whose functions are attributes."""
 import functools
 import inspect
+import numbers
 import os
 import threading
 import typing
@@ -14,15 +15,15 @@ RUN, GRAD, VJP, JVP, JACOBIAN, HESSIAN, HVP = range(7)
 VALUE, DERIVATIVE, BOTH = range(3)
 
 # How each derivative is called: its mode, what it gives, the name of the second input, and what it says of itself. The expressions are those
-# with respect to some of the parameters: of the function f, at the point p, with the second input dx'.
+# with respect to some of the parameters: of the function f, at the point p, with the second input entry'dx.
 _KINDS = {
     "value_and_grad": (GRAD, BOTH, None, "entry'grad ({f}) {p}", "The value and the gradient"),
     "grad": (GRAD, DERIVATIVE, None, "entry'grad ({f}) {p}", "The gradient"),
-    "jvp": (JVP, BOTH, "tangent", "entry'jvp ({f}) ({p}, dx')", "The value and the derivative along a tangent"),
-    "vjp": (VJP, BOTH, "cotangent", "entry'vjp ({f}) ({p}, dx')", "The value and the product of a cotangent with the Jacobian"),
+    "jvp": (JVP, BOTH, "tangent", "entry'jvp ({f}) ({p}, entry'dx)", "The value and the derivative along a tangent"),
+    "vjp": (VJP, BOTH, "cotangent", "entry'vjp ({f}) ({p}, entry'dx)", "The value and the product of a cotangent with the Jacobian"),
     "jacobian": (JACOBIAN, DERIVATIVE, None, "entry'jacobian ({f}) {p}", "The Jacobian: a row for each number of the result"),
     "hessian": (HESSIAN, DERIVATIVE, None, "entry'hessian ({f}) {p}", "The Hessian: a row for each number of the point"),
-    "hvp": (HVP, DERIVATIVE, "direction", "entry'hvp ({f}) ({p}, dx')", "The product of the Hessian and a direction"),
+    "hvp": (HVP, DERIVATIVE, "direction", "entry'hvp ({f}) ({p}, entry'dx)", "The product of the Hessian and a direction"),
 }
 
 
@@ -84,27 +85,37 @@ def _derivative(function, kind, wrt, method):
     return found if wrt is None and method is None else found._variant(wrt, method)
 
 
+def _parameter_index(function, wrt):
+    for name, names in ((wrt, function._definition[4]), (wrt, function.parameters), (identifier(str(wrt)), function.parameters)):
+        if isinstance(wrt, str) and name in names:
+            return list(names).index(name)
+    if isinstance(wrt, numbers.Integral) and not isinstance(wrt, bool) and 0 <= wrt < len(function.parameters):
+        return int(wrt)
+    raise InputError(f"{function.name} has no parameter {wrt!r}: it has {', '.join(function.parameters)}")
+
+
 def parameter_indices(function, wrt):
     """wrt as a number or a tuple of numbers."""
     if wrt is None:
         return None
-    if isinstance(wrt, (tuple, list)):
-        return tuple(parameter_indices(function, one) for one in wrt)
-    for name, names in ((wrt, function._definition[4]), (wrt, function.parameters), (identifier(str(wrt)), function.parameters)):
-        if isinstance(wrt, str) and name in names:
-            return list(names).index(name)
-    if isinstance(wrt, int) and 0 <= wrt < len(function.parameters):
-        return wrt
-    raise InputError(f"{function.name} has no parameter {wrt!r}: it has {', '.join(function.parameters)}")
+    if not isinstance(wrt, (tuple, list)):
+        return _parameter_index(function, wrt)
+    indices = tuple(_parameter_index(function, one) for one in wrt)
+    if not indices or len(set(indices)) < len(indices):
+        raise InputError(f"{function.name}: wrt={wrt!r} {'names a parameter twice' if indices else 'names no parameter'}")
+    return indices
 
 
 def _expression(function, wrt, second, text):
-    names = [f"x'{i}" for i in range(len(function.parameters))]
+    """The names of its variables are hardly a program's."""
+    names = [f"entry'x{i}" for i in range(len(function.parameters))]
     chosen = [names[i] for i in wrt] if isinstance(wrt, tuple) else [names[wrt]]
     point = f"({', '.join(chosen)})" if len(chosen) > 1 else chosen[0]
     inner = f"\\{point} -> {function.name} {' '.join(names)}"
     body = text.format(f=inner, p=point)
-    return f"\\{' '.join(names + ['dx' + chr(39)] * second)} -> {body}"
+    if second:
+        names.append("entry'dx")
+    return f"\\{' '.join(names)} -> {body}"
 
 
 class Function(_core.Entry):

@@ -39,13 +39,18 @@ def test_gradients_of_all_and_of_some(p):
     both = p.loss.grad((A, B), XS, 2, wrt=("xs", 0))
     assert numpy.allclose(both[0], dxs) and both[1][0] == 4.25
     assert p.product3.grad(2, 3, z=5, wrt=("z", "x")) == (6, 15)
-    with pytest.raises(cotan.InputError, match="no parameter 'w'"):
-        p.loss.grad((A, B), XS, 2, wrt="w")
+    assert p.product3.grad(2, 3, 5, wrt=numpy.int64(2)) == p.product3.grad(2, 3, 5, wrt=["z"]) == 6
+    for wrt, message in (("w", "no parameter 'w'"), (3, "no parameter 3"), (True, "no parameter True"), ((), "names no parameter"),
+                         (("xs", 1), "names a parameter twice"), ((("xs", 0), 2), "no parameter \\('xs', 0\\)")):
+        with pytest.raises(cotan.InputError, match=message):
+            p.loss.grad((A, B), XS, 2, wrt=wrt)
 
 
 def test_names_that_look_like_something_else():
     """Functions and parameters with names of what the package puts around them."""
-    p = cotan.source("fPD :: Double -> Double -> Double\nfPD dx grad = dx * grad ^ 2\njvp x = x * 2 :: Double\nf' x' lambda = x' * lambda :: Double\n")
+    p = cotan.source("fPD :: Double -> Double -> Double\nfPD dx grad = dx * grad ^ 2\njvp x = x * 2 :: Double\nf' x' lambda = x' * lambda :: Double\n"
+                     "dx' x = x ^ 3 :: Double\nx'0 a b = a * b :: Double\n")
+    assert p.dx_.hvp(2.0, 1.0, wrt="x") == p.dx_.jvp(2.0, 1.0, wrt=0)[1] == 12 and p.x_0.grad(2.0, 3.0, wrt="b") == 2
     assert p.fPD.grad(2, 3, wrt="grad") == 12 and p.fPD.jvp(2, 3, tangent=1, wrt="dx") == (18, 9)
     assert p.jvp.jvp(1.0, 3.0, wrt="x") == (2, 6) and p.jvp.hvp(1.0, 1.0, wrt=0) == 0
     assert p.f_.grad(2.0, lambda_=3.0, wrt="x'") == p.f_.grad(2.0, 3.0, wrt="x_") == 3
