@@ -1,4 +1,5 @@
 """The exceptions: errors of the library, with code, place and the marked line of the source."""
+import collections.abc
 import html
 import re
 
@@ -92,19 +93,37 @@ def explain(code):
 def _as_array(value, dtype):
     """An array of NumPy in order, of a type: of the object's own memory where that can be. Numbers are not made Ints or Bools of
     Doubles, nor the reverse of Bools, and none is missing."""
-    if numpy.ma.is_masked(value):
-        raise TypeError
+    _look_within(value, dtype)
     array = numpy.asarray(value)
     if array.size and not numpy.can_cast(array.dtype, _LIMITS[dtype], "same_kind"):
         raise TypeError
     if array.size and dtype is not bool and array.dtype == bool:
         raise TypeError
-    if array.size and dtype is numpy.int64 and array.dtype == numpy.uint64 and array.max() >= 2**63:  # it would wrap
+    if array.size and dtype is numpy.int64 and array.dtype.kind == "u" and array.dtype.itemsize == 8 and array.max() >= 2**63:  # it would wrap
         raise TypeError
     if dtype is bool:
         dtype = numpy.int64
-    return numpy.require(array, dtype, ["C", "A"])
+    with numpy.errstate(over="raise"):  # a long double may be too large for a Double
+        return numpy.require(array, dtype, ["C", "A"])
 
 
+def _look_within(value, dtype):
+    """Refuses what numpy.asarray changes without a word: it shows masked numbers, and makes numbers of Bools that stand among numbers."""
+    if type(value) is numpy.ndarray:
+        return
+    if isinstance(value, collections.abc.Sequence) and not isinstance(value, (str, bytes, range)):
+        kinds = set(map(type, value))
+        if kinds <= _PLAIN:
+            return
+        if dtype is not bool and not kinds.isdisjoint((bool, numpy.bool_)):
+            raise TypeError
+        if not all(issubclass(kind, (int, float, numpy.generic)) for kind in kinds):
+            for item in value:
+                _look_within(item, dtype)
+    elif hasattr(value, "__array__") and numpy.ma.is_masked(numpy.asanyarray(value)):
+        raise TypeError
+
+
+_PLAIN = {int, float, numpy.float64}
 _LIMITS = {numpy.float64: numpy.float64, numpy.int64: numpy.int64, bool: numpy.bool_}
 _core.configure(make_error, InputError, _as_array, numpy.empty, numpy.ma.MaskedArray, (numpy.float64, numpy.float64, numpy.int64, bool, numpy.bool_, numpy.float32))

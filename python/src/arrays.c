@@ -148,13 +148,20 @@ static cotan_value *by_sequence(const Plan *plan, PyObject *object, Kept **kept)
     return numbers(plan, data, 1, &count);
 }
 
-/* The value, unless it has another number of dimensions than the type. */
-static cotan_value *of_rank(const Plan *plan, cotan_value *value) {
+/* The value, unless it has another number of dimensions than the type. Those behind an empty one are not seen in a
+ * sequence, as in [] or [[], []]: there they are empty, too. */
+static cotan_value *of_rank(const Plan *plan, cotan_value *value, bool sequence) {
     cotan_element element;
     unsigned rank;
     const size_t *size;
     cotan_value_as_numbers(value, &element, &rank, &size);
     if (rank == plan->rank) return value;
+    if (sequence && rank < plan->rank && size[rank - 1] == 0) {
+        size_t whole[COTAN_MOST_DIMENSIONS] = {0};
+        memcpy(whole, size, rank * sizeof *size);
+        cotan_value_free(value);
+        return numbers(plan, NULL, (int)plan->rank, whole);
+    }
     cotan_value_free(value);
     PyErr_Format(names.wrong_input, "expected %s, found an array of %u dimension%s", plan->name, rank,
                  rank == 1 ? "" : "s");
@@ -172,7 +179,7 @@ cotan_value *array_from(const Plan *plan, PyObject *object, Kept **kept) {
         value = by_buffer(plan, object, kept);
     else if (!sequence && !masked && PyObject_HasAttrString(object, "__dlpack__"))
         value = by_dlpack(plan, object, kept);
-    if (value != NULL) return of_rank(plan, value);
+    if (value != NULL) return of_rank(plan, value, sequence);
     if (PyErr_Occurred()) return NULL;
     PyObject *array = PyObject_CallFunctionObjArgs(names.as_array, object, names.dtypes[plan->element], NULL);
     if (array == NULL) {
@@ -197,7 +204,7 @@ cotan_value *array_from(const Plan *plan, PyObject *object, Kept **kept) {
         value = by_buffer(plan, array, kept);
     }
     Py_DECREF(array); /* the buffer holds it */
-    if (value != NULL) return of_rank(plan, value);
+    if (value != NULL) return of_rank(plan, value, sequence);
     return PyErr_Occurred() ? NULL : expected(plan, object);
 }
 

@@ -32,17 +32,49 @@ static cotan_value *checked(cotan_value *value) {
     return value;
 }
 
+/* Whether an object is an array of NumPy's that hides its number, which it gives all the same. */
+static bool is_masked(PyObject *object) {
+    if (!PyType_IsSubtype(Py_TYPE(object), (PyTypeObject *)names.masked)) return false;
+    PyObject *mask = PyObject_GetAttrString(object, "mask");
+    bool masked = mask == NULL || PyObject_IsTrue(mask) != 0;
+    Py_XDECREF(mask);
+    PyErr_Clear();
+    return masked;
+}
+
+/* Whether NumPy would make a float of an object that is no real number: of a complex number its real part, of a text
+ * the number that it tells, of a time its ticks. */
+static bool is_other_kind(PyObject *object) {
+    PyObject *dtype = PyObject_GetAttrString(object, "dtype");
+    PyObject *kind = dtype != NULL ? PyObject_GetAttrString(dtype, "kind") : NULL;
+    const char *text = kind != NULL && PyUnicode_Check(kind) ? PyUnicode_AsUTF8AndSize(kind, NULL) : NULL;
+    bool other = text != NULL && text[0] != '\0' && strchr("cSUMm", text[0]) != NULL;
+    Py_XDECREF(dtype);
+    Py_XDECREF(kind);
+    PyErr_Clear();
+    return other;
+}
+
 static cotan_value *real_from(const Plan *plan, PyObject *object) {
-    double number = PyUnicode_Check(object) ? -1 : PyFloat_AsDouble(object);
-    if (number == -1 && (PyUnicode_Check(object) || PyErr_Occurred())) {
+    bool plain = PyFloat_Check(object) || PyLong_Check(object);
+    if (!plain && (PyUnicode_Check(object) || PyComplex_Check(object) || is_masked(object) || is_other_kind(object)))
+        return expected(plan, object);
+    double number = PyFloat_AsDouble(object);
+    if (number == -1 && PyErr_Occurred()) {
         PyErr_Clear();
         return expected(plan, object);
     }
     return checked(cotan_value_double(number));
 }
 
+/* The object as an int of Python's; NULL with or without an exception. */
+static PyObject *index_of(PyObject *object) {
+    if (PyLong_CheckExact(object)) return Py_NewRef(object);
+    return PyBool_Check(object) || is_masked(object) ? NULL : PyNumber_Index(object);
+}
+
 static cotan_value *int_from(const Plan *plan, PyObject *object) {
-    PyObject *index = PyBool_Check(object) ? NULL : PyNumber_Index(object);
+    PyObject *index = index_of(object);
     long long number = index != NULL ? PyLong_AsLongLong(index) : 0;
     Py_XDECREF(index);
     if (index != NULL && !PyErr_Occurred()) return checked(cotan_value_int(number));

@@ -1,5 +1,6 @@
 """Every type goes in and out; and errors of inputs tell which argument, what was expected, and what was found."""
 import array
+import collections
 import ctypes
 import enum
 
@@ -57,6 +58,8 @@ perhaps :: Maybe Int -> Maybe String
 perhaps x = case x of { Nothing -> Nothing; Just n -> Just (show n) }
 pairs :: Array (Double, Int) -> [(Int, Double)]
 pairs ps = foldr (\(x, n) rest -> (n, x) : rest) [] ps
+reals :: [Double] -> Double
+reals xs = sum xs
 factorial :: Integer -> Integer
 factorial n = product [1 .. n]
 large = 2 ^ 100
@@ -130,6 +133,11 @@ def test_arrays_of_all_elements(p):
 
 def test_integers_have_any_size(p):
     assert p.large == 2 ** 100
+    assert p.table([numpy.ma.array([1.0, 2.0]), [3, 4]]).tolist() == [[1, 3], [2, 4]]
+    assert p.older(p.Age(numpy.ma.array(41.0)))._1 == p.older(p.Age(numpy.array(41)))._1 == p.older(p.Age(numpy.float16(41)))._1 == 42
+    assert p.counts(numpy.array([1, 2**63 - 2], ">u8")).tolist() == [2, 2**63 - 1]
+    assert p.table([]).shape == p.table(()).shape == (0, 0)
+    assert p.counts(collections.deque([1, 2])).tolist() == [2, 3]
     assert p.factorial(30) == 265252859812191058636308480000000
     assert p.factorial(numpy.int32(3)) == 6
     assert p.factorial(-(1 << 80)) == 1
@@ -188,6 +196,19 @@ def test_a_large_array_is_not_copied():
     (lambda p: p.total([1.0], None), "argument `m`: expected Map [Char] Double, found list"),
     (lambda p: p.double(numpy.ones((2, 2))), "argument `xs`: expected Array Double, found an array of 2 dimensions"),
     (lambda p: p.double(["a"]), "expected Array Double, found list"),
+MASKED = numpy.ma.array([1.0, 999.0], mask=[0, 1])
+
+
+class Shows:
+    """What is an array to NumPy alone."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __array__(self, *_, **__):
+        return self.array
+
+
     (lambda p: p.counts([1.5]), "expected Array Int, found list"),
     (lambda p: p.counts([2**63]), "expected Array Int, found list"),
     (lambda p: p.counts(numpy.array([1, 2**64 - 1], numpy.uint64)), "expected Array Int"),
