@@ -80,15 +80,36 @@ static cotan_value *int_from(const Plan *plan, PyObject *object) {
     if (index != NULL && !PyErr_Occurred()) return checked(cotan_value_int(number));
     bool large = PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_OverflowError);
     PyErr_Clear();
-    if (large)
-        return (cotan_value *)PyErr_Format(names.wrong_input, "expected Int, found %R, which has more than 64 bits",
-                                           object);
-    return expected(plan, object);
+    if (!large) return expected(plan, object);
+    PyObject *shown = PyObject_Repr(object); /* NULL: Python shows no int of so many digits */
+    PyErr_Clear();
+    if (shown == NULL) shown = PyUnicode_FromString("an int");
+    if (shown != NULL) PyErr_Format(names.wrong_input, "expected Int, found %U, which has more than 64 bits", shown);
+    Py_XDECREF(shown);
+    return NULL;
+}
+
+/* The same number as a decimal.Decimal, whose texts have no limit, as those of ints have: 4300 digits. */
+static PyObject *decimal_of(PyObject *number) {
+    PyObject *module = PyImport_ImportModule("decimal");
+    PyObject *decimal = module != NULL ? PyObject_CallMethod(module, "Decimal", "O", number) : NULL;
+    Py_XDECREF(module);
+    return decimal;
+}
+
+static PyObject *digits_of(PyObject *index) {
+    PyObject *digits = PyObject_Str(index);
+    if (digits != NULL || !PyErr_ExceptionMatches(PyExc_ValueError)) return digits;
+    PyErr_Clear();
+    PyObject *decimal = decimal_of(index);
+    digits = decimal != NULL ? PyObject_Str(decimal) : NULL;
+    Py_XDECREF(decimal);
+    return digits;
 }
 
 static cotan_value *integer_from(const Plan *plan, PyObject *object) {
-    PyObject *index = PyBool_Check(object) ? NULL : PyNumber_Index(object);
-    PyObject *digits = index != NULL ? PyObject_Str(index) : NULL;
+    PyObject *index = index_of(object);
+    PyObject *digits = index != NULL ? digits_of(index) : NULL;
     Py_ssize_t length = 0;
     const char *text = digits != NULL ? PyUnicode_AsUTF8AndSize(digits, &length) : NULL;
     cotan_value *value = text != NULL ? checked(cotan_value_integer(text, (size_t)length)) : NULL;
@@ -351,12 +372,23 @@ static PyObject *data_to(const Plan *plan, const cotan_value *value) {
     return made;
 }
 
+static PyObject *integer_to(const char *digits) {
+    PyObject *number = PyLong_FromString(digits, NULL, 10);
+    if (number != NULL || !PyErr_ExceptionMatches(PyExc_ValueError)) return number;
+    PyErr_Clear();
+    PyObject *text = PyUnicode_FromString(digits), *decimal = text != NULL ? decimal_of(text) : NULL;
+    number = decimal != NULL ? PyNumber_Long(decimal) : NULL;
+    Py_XDECREF(text);
+    Py_XDECREF(decimal);
+    return number;
+}
+
 static PyObject *to_kind(const Plan *plan, const cotan_value *value) {
     switch (plan->kind) {
     case COTAN_KIND_DOUBLE:
     case COTAN_KIND_FLOAT: return PyFloat_FromDouble(cotan_value_as_double(value));
     case COTAN_KIND_INT: return PyLong_FromLongLong(cotan_value_as_int(value));
-    case COTAN_KIND_INTEGER: return PyLong_FromString(cotan_value_text(value), NULL, 10);
+    case COTAN_KIND_INTEGER: return integer_to(cotan_value_text(value));
     case COTAN_KIND_BOOL: return PyBool_FromLong(cotan_value_as_int(value) != 0);
     case COTAN_KIND_CHAR: return PyUnicode_FromOrdinal((int)cotan_value_as_int(value));
     case COTAN_KIND_STRING:

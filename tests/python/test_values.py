@@ -3,6 +3,8 @@ import array
 import collections
 import ctypes
 import enum
+import math
+import pickle
 
 import numpy
 import pytest
@@ -62,6 +64,8 @@ reals :: [Double] -> Double
 reals xs = sum xs
 factorial :: Integer -> Integer
 factorial n = product [1 .. n]
+opposite :: Integer -> Integer
+opposite n = negate n
 large = 2 ^ 100
 answer :: Array Double
 answer = [|4, 2|]
@@ -141,6 +145,8 @@ def test_integers_have_any_size(p):
     assert p.factorial(30) == 265252859812191058636308480000000
     assert p.factorial(numpy.int32(3)) == 6
     assert p.factorial(-(1 << 80)) == 1
+    assert p.factorial(1700) == math.factorial(1700)  # of more digits than Python shows
+    assert p.opposite(-(10 ** 5000)) == 10 ** 5000 and p.opposite(1 << 20000) == -(1 << 20000)
 
 
 def test_results_belong_to_numpy(p):
@@ -223,6 +229,25 @@ class Shows:
     (lambda p: p.swap(p.Pair(1, {"a", "b"})), "expected [[Char]], found set"),
     (lambda p: p.double({1.0, 2.0}), "expected Array Double, found set"),
     (lambda p: p.double(numpy.ma.array([1.0, 2.0], mask=[0, 1])), "expected Array Double, found MaskedArray"),
+    (lambda p: p.double([1.0, numpy.ma.masked]), "expected Array Double, found list"),
+    (lambda p: p.double(Shows(MASKED)), "expected Array Double, found Shows"),
+    (lambda p: p.table([[1.0, 2.0], MASKED]), "expected Array Double, found MaskedArray"),
+    (lambda p: p.table(([1.0, 2.0], Shows(MASKED))), "expected Array Double, found Shows"),
+    (lambda p: p.table(collections.deque([MASKED])), "expected Array (Array Double), found deque"),
+    (lambda p: p.counts([numpy.ma.array(1), numpy.ma.array(2, mask=True)]), "expected Array Int, found list"),
+    (lambda p: p.counts([True, 2]), "expected Array Int, found list"),
+    (lambda p: p.table([[True, 2.0]]), "expected Array Double, found list"),
+    (lambda p: p.counts(numpy.array([1, 2**64 - 1], ">u8")), "expected Array Int, found ndarray"),
+    (lambda p: p.reals(MASKED), "expected Double, found MaskedConstant"),
+    (lambda p: p.reals(numpy.array([1, 2j])), "expected Double, found complex128"),
+    (lambda p: p.older(p.Age(numpy.complex64(3 + 4j))), "expected Double, found complex64"),
+    (lambda p: p.older(p.Age(numpy.ma.array(3.0, mask=True))), "expected Double, found MaskedArray"),
+    (lambda p: p.older(p.Age(numpy.array("3.5"))), "expected Double, found ndarray"),
+    (lambda p: p.factorial(numpy.ma.array(3, mask=True)), "expected Integer, found MaskedArray"),
+    (lambda p: p.perhaps(numpy.ma.array(3, mask=True)), "expected Int, found MaskedArray"),
+    (lambda p: p.perhaps(10 ** 5000), "expected Int, found an int, which has more than 64 bits"),
+    (lambda p: p.table(numpy.zeros(0)), "expected Array (Array Double), found an array of 1 dimension"),
+    (lambda p: p.double([[]]), "expected Array Double, found an array of 2 dimensions"),
 ])
 def test_wrong_inputs(p, call, message):
     with pytest.raises(cotan.InputError) as raised:
