@@ -21,7 +21,7 @@ def _order(key):
     if isinstance(key, enum.Enum):
         return 1, key.value
     if isinstance(key, Data):
-        return 1, (type(key)._index, *map(_order, key._values()))
+        return 1, (key.__cotan_index__, *map(_order, key.__cotan_values__()))
     if isinstance(key, frozenset):
         return 1, tuple(sorted(map(_order, key)))
     return 1, tuple(map(_order, key)) if isinstance(key, tuple) else key
@@ -32,6 +32,8 @@ def _walk(value, leaf):
     if isinstance(value, (float, numpy.floating)):
         return float(leaf(numpy.asarray(value, float)))
     if isinstance(value, numpy.ndarray):
+        if numpy.ma.is_masked(value):
+            raise ValueError("a masked array has numbers that are missing, of which a vector has none")
         return leaf(value) if value.dtype.kind == "f" else value
     if isinstance(value, Data):
         return type(value)(*(_walk(getattr(value, field.name), leaf) for field in dataclasses.fields(value)))

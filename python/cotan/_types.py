@@ -38,21 +38,23 @@ def identifiers(names):
 
 
 class Data:
-    """A construction. Two are equal if the constructors are and the fields are, arrays by their numbers."""
+    """A construction. Two are equal if the constructors are and the fields are, arrays by their numbers.
 
-    def _values(self):
+    What it has besides its fields has names that a program hardly gives to fields."""
+
+    def __cotan_values__(self):
         return tuple(getattr(self, field.name) for field in dataclasses.fields(self))
 
     def __eq__(self, other):
         if getattr(other, "__cotan__", None) != self.__cotan__:
             return NotImplemented
-        return all(map(_same, self._values(), other._values()))
+        return all(map(_same, self.__cotan_values__(), other.__cotan_values__()))
 
     def __hash__(self):
-        return hash((self.__cotan__, self._values()))
+        return hash((self.__cotan__, self.__cotan_values__()))
 
     def __reduce__(self):
-        return _rebuild, (self._model, type(self)._key, type(self)._index, self._values())
+        return _rebuild, (self.__cotan_model__, self.__cotan_key__, self.__cotan_index__, self.__cotan_values__())
 
 
 def _rebuild(model, key, index, values):
@@ -93,8 +95,8 @@ class Classes:
         names = [identifiers(fields)[field] for field in fields] if fields is not None else [f"_{i + 1}" for i in range(len(types))]
         made = dataclasses.make_dataclass(
             identifier(name), [(field, of) for field, of in zip(names, types)], bases=(base,), eq=False,
-            namespace={"__cotan__": f"{type_name}.{name}", "_key": key, "_index": index, "_model": self.model,
-                       "__module__": __name__})
+            namespace={"__cotan__": f"{type_name}.{name}", "__cotan_key__": key, "__cotan_index__": index,
+                       "__cotan_model__": self.model, "__module__": __name__})
         shown = ", ".join(f"{field} :: {of}" for field, of in zip(names, types)) if fields is not None else " ".join(types)
         made.__doc__ = f"{name} {{ {shown} }}, of the type {type_name}" if fields is not None else f"{name} {shown}, of the type {type_name}"
         return made

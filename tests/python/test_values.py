@@ -58,10 +58,10 @@ nested :: Maybe (Maybe Int) -> Maybe (Maybe Int)
 nested x = x
 perhaps :: Maybe Int -> Maybe String
 perhaps x = case x of { Nothing -> Nothing; Just n -> Just (show n) }
-pairs :: Array (Double, Int) -> [(Int, Double)]
-pairs ps = foldr (\(x, n) rest -> (n, x) : rest) [] ps
 reals :: [Double] -> Double
 reals xs = sum xs
+pairs :: Array (Double, Int) -> [(Int, Double)]
+pairs ps = foldr (\(x, n) rest -> (n, x) : rest) [] ps
 factorial :: Integer -> Integer
 factorial n = product [1 .. n]
 opposite :: Integer -> Integer
@@ -133,15 +133,15 @@ def test_arrays_of_all_elements(p):
     assert p.pairs([(1.5, 2), (2.5, 3)]) == [(2, 1.5), (3, 2.5)]
     assert p.double([]).shape == (0,)
     assert p.double(numpy.ma.array([1.0, 2.0])).tolist() == [2, 4]  # nothing is masked
-
-
-def test_integers_have_any_size(p):
-    assert p.large == 2 ** 100
     assert p.table([numpy.ma.array([1.0, 2.0]), [3, 4]]).tolist() == [[1, 3], [2, 4]]
     assert p.older(p.Age(numpy.ma.array(41.0)))._1 == p.older(p.Age(numpy.array(41)))._1 == p.older(p.Age(numpy.float16(41)))._1 == 42
     assert p.counts(numpy.array([1, 2**63 - 2], ">u8")).tolist() == [2, 2**63 - 1]
     assert p.table([]).shape == p.table(()).shape == (0, 0)
     assert p.counts(collections.deque([1, 2])).tolist() == [2, 3]
+
+
+def test_integers_have_any_size(p):
+    assert p.large == 2 ** 100
     assert p.factorial(30) == 265252859812191058636308480000000
     assert p.factorial(numpy.int32(3)) == 6
     assert p.factorial(-(1 << 80)) == 1
@@ -196,12 +196,6 @@ def test_a_large_array_is_not_copied():
     assert p.first.not_native is not None or resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 50_000
 
 
-@pytest.mark.parametrize("call, message", [
-    (lambda p: p.energy(3), "energy, argument `arg1`: expected Tree, found int"),
-    (lambda p: p.energy(p.Node(p.Leaf(), "x", p.Leaf())), "expected Double, found str"),
-    (lambda p: p.total([1.0], None), "argument `m`: expected Map [Char] Double, found list"),
-    (lambda p: p.double(numpy.ones((2, 2))), "argument `xs`: expected Array Double, found an array of 2 dimensions"),
-    (lambda p: p.double(["a"]), "expected Array Double, found list"),
 MASKED = numpy.ma.array([1.0, 999.0], mask=[0, 1])
 
 
@@ -215,6 +209,12 @@ class Shows:
         return self.array
 
 
+@pytest.mark.parametrize("call, message", [
+    (lambda p: p.energy(3), "energy, argument `arg1`: expected Tree, found int"),
+    (lambda p: p.energy(p.Node(p.Leaf(), "x", p.Leaf())), "expected Double, found str"),
+    (lambda p: p.total([1.0], None), "argument `m`: expected Map [Char] Double, found list"),
+    (lambda p: p.double(numpy.ones((2, 2))), "argument `xs`: expected Array Double, found an array of 2 dimensions"),
+    (lambda p: p.double(["a"]), "expected Array Double, found list"),
     (lambda p: p.counts([1.5]), "expected Array Int, found list"),
     (lambda p: p.counts([2**63]), "expected Array Int, found list"),
     (lambda p: p.counts(numpy.array([1, 2**64 - 1], numpy.uint64)), "expected Array Int"),
@@ -254,6 +254,35 @@ def test_wrong_inputs(p, call, message):
         call(p)
     assert message in str(raised.value)
     assert isinstance(raised.value, TypeError) and isinstance(raised.value, ValueError)
+
+
+def test_no_number_becomes_infinite(p):
+    largest = numpy.array([1.0, numpy.finfo(numpy.longdouble).max])
+    if largest[1] == numpy.finfo(float).max:
+        pytest.skip("long doubles are doubles here")
+    with pytest.raises(cotan.InputError, match="expected Array Double, found ndarray"):
+        p.double(largest)
+    assert p.double(numpy.array([numpy.inf], numpy.longdouble)).tolist() == [numpy.inf]
+
+
+def test_a_vector_has_no_place_for_what_is_masked():
+    with pytest.raises(ValueError, match="masked"):
+        cotan.flatten([1.0, MASKED])
+    assert cotan.flatten([1.0, numpy.ma.array([2.0, 3.0])])[0].tolist() == [1, 2, 3]
+
+
+def test_fields_have_names_of_any_kind():
+    """Also those that a class of the package could have for itself."""
+    names = ["_index", "_key", "_model", "_values", "_fields", "y"]
+    fields = ", ".join(f"{name} :: Double" for name in names)
+    p = cotan.source(f"data Q = Q {{ {fields} }} | P Double deriving (Eq, Ord)\nq :: Q -> Double\nq (P x) = x\n"
+                     + f"q (Q {' '.join(names)}) = {' + '.join(f'{k} * {name}' for k, name in enumerate(names))}\n")
+    one = p.Q(1.0, 2.0, 3.0, 4.0, 5.0, 6.0)
+    assert p.q(one) == 0 + 2 + 6 + 12 + 20 + 30 and one._index == 1 and one._values == 4
+    gradient = p.q.grad(one)
+    assert gradient == p.Q(0.0, 1.0, 2.0, 3.0, 4.0, 5.0) != one and hash(gradient) == hash(p.q.grad(one))
+    assert pickle.loads(pickle.dumps(gradient)) == gradient
+    assert cotan.flatten({one: 1.0, p.P(0.0): 2.0})[0].tolist() == [1, 2]
 
 
 def test_ragged_arrays_and_deep_values(p):
