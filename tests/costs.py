@@ -8,6 +8,7 @@
 - The Delta terms of `bulk` have as many nodes whatever the sizes of the arrays.
 - Moving a component of a wide state costs `chad` steps, and the other methods none (docs/chad.md).
 - The memory of a gradient is at most a constant for each step of the program.
+- The memory of `cotan explain` does not grow with the product of the values and their parts.
 - `taylor n` takes a constant times (n + 1)² times the program, and less than nested derivatives.
 - A loop with checkpoints runs as many steps as Revolve's formula says, also if it gets them from a memory limit.
 - What a function of a library becomes does not depend on the program that differentiates it.
@@ -39,6 +40,8 @@ BY_INPUTS = ("vector", "forward", "taylor")
 BY_ENVIRONMENT = ("chad-naive", "chad-sparse")  # each use of a variable takes time with the variables in scope
 # Bytes at the peak for each step of the program and each part of its point and result, above those of an empty program.
 MEMORY, EMPTY = 150, 70000
+# Kilobytes of `cotan explain` for 1500 numbers, above those for 100.
+EXPLAINED = 60000
 # Steps of `chad` for each step of the program and each component that it moves in tuples or arguments.
 WIDTH = 25
 # Those whose inner derivatives convert what is captured to dual numbers.
@@ -354,6 +357,26 @@ def checkpoints_by_limit(run, folder):
         print(f"{method}: {n} steps in {plain.memory} bytes, or {wanted} steps in {costs[0].memory}")
 
 
+SQUARES = "f :: Array Double -> Double\nf xs = sum (map (\\x -> x * x) xs)\n"
+
+
+def explanations(run, folder):
+    """The memory of `cotan explain`: what it notes of the parts of one value, of which a page has thousands, it does not keep."""
+    path = os.path.join(folder, "program.cot")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(SQUARES)
+    for method in run.of([*CONSTANTS, *LOGARITHMIC]):
+        peaks = []
+        for count in (100, 1500):
+            words = [run.cotan, "explain", path, "f", "--at", json.dumps([1.5] * count), "--method", method]
+            running = subprocess.Popen(words, stdout=subprocess.DEVNULL)
+            _, status, usage = os.wait4(running.pid, 0)
+            running.returncode = os.waitstatus_to_exitcode(status)
+            run.check(running.returncode == 0, f"explain by {method} fails: {running.returncode}")
+            peaks.append(usage.ru_maxrss)
+        run.check(peaks[1] - peaks[0] < EXPLAINED, f"explain by {method}: {peaks} kilobytes for 100 and 1500 numbers")
+
+
 def traces_of_arrays(run, folder):
     """BULK §4.1: the Delta term of `bulk` is as long as the program, whatever the sizes of its arrays."""
     # evidence: BULK §4.1, size: programs over arrays of sizes 2, 5 and 40
@@ -517,6 +540,7 @@ def main():
         captured(run, folder)
         checkpoints(run, folder)
         checkpoints_by_limit(run, folder)
+        explanations(run, folder)
         if not options.methods or "native" in chosen:
             natively(run, folder)
     on_golden_programs(run, options.sample, options.offset)

@@ -120,6 +120,11 @@ void ct_explain_cells_show_work(CtExplain *e, const CtRun *plain);
 
 /* ---- shared_values.c ---- */
 
+typedef struct CtTypedValue {
+    const CtType *type;
+    CtWord value;
+} CtTypedValue;
+
 /* Prints values with their sharing: an object that occurs more than once gets a name and is printed once. */
 typedef struct CtValueWriter {
     CtArena *arena;
@@ -130,8 +135,13 @@ typedef struct CtValueWriter {
     CtMap *codes;        /* CtLam * -> CtCode *: texts of functions, shared by all writers */
     CtMap own;           /* object -> CtNamed *: names given here */
     CT_VEC(struct CtNamed *) named;
-    uint32_t met; /* number of objects visited, which is bounded */
+    uint32_t met;                 /* number of objects visited, which is bounded */
+    CT_VEC(struct CtNamed *) all; /* those in `own`, and, from `met` on, others to be used again */
+    CT_VEC(CtTypedValue) work;
 } CtValueWriter;
+
+/* Forgets the value, so that another one can be visited: in the same memory, for there may be thousands. */
+void ct_explain_value_again(CtValueWriter *w);
 
 /* Visits a value that will be printed; to be called before anything is printed. */
 void ct_explain_value_look(CtValueWriter *w, const CtType *type, CtWord value);

@@ -40,44 +40,32 @@ static bool is_worth_a_name(const CtType *type, CtWord value) {
 
 /* ---- looking ---- */
 
-typedef struct Item {
-    const CtType *type;
-    CtWord value;
-} Item;
-
-typedef struct Items {
-    CtArena *arena;
-    CT_VEC(Item) items;
-} Items;
-
-static void add(Items *work, const CtType *type, CtWord value) {
+static void add(CtValueWriter *w, const CtType *type, CtWord value) {
     if (!ct_value_type_is_pointer(type)) return;
-    Item item = {type, value};
-    ct_push(work->arena, &work->items, item);
+    CtTypedValue item = {type, value};
+    ct_push(w->arena, &w->work, item);
 }
 
-static void add_parts(Items *work, const CtType *type, CtWord value) {
+static void add_parts(CtValueWriter *w, const CtType *type, CtWord value) {
     switch (type->kind) {
     case TYPE_TUPLE:
-        for (uint32_t i = 0; i < type->count; i++)
-            add(work, type->parts[i], ((const CtFields *)value.object)->words[i]);
+        for (uint32_t i = 0; i < type->count; i++) add(w, type->parts[i], ((const CtFields *)value.object)->words[i]);
         break;
     case TYPE_DATA: {
         const CtFields *fields = (const CtFields *)value.object;
         const CtCon *con = &type->data->cons[fields->head.tag];
-        for (uint32_t i = 0; i < con->count; i++) add(work, con->fields[i], fields->words[i]);
+        for (uint32_t i = 0; i < con->count; i++) add(w, con->fields[i], fields->words[i]);
         break;
     }
     case TYPE_ARRAY: {
         const CtArray *array = (const CtArray *)value.object;
-        for (int64_t i = 0; i < array->length && i < MOST_ITEMS; i++) add(work, type->parts[0], array->items[i]);
+        for (int64_t i = 0; i < array->length && i < MOST_ITEMS; i++) add(w, type->parts[0], array->items[i]);
         break;
     }
     case TYPE_FUN: {
         const CtLam *lam = ct_eval_lam(value);
         const CtClosure *closure = (const CtClosure *)value.object;
-        for (uint32_t i = 0; i < closure->head.layout->count; i++)
-            add(work, lam->captures[i]->type, closure->captures[i]);
+        for (uint32_t i = 0; i < closure->head.layout->count; i++) add(w, lam->captures[i]->type, closure->captures[i]);
         break;
     }
     case TYPE_DOUBLE:
@@ -87,14 +75,18 @@ static void add_parts(Items *work, const CtType *type, CtWord value) {
     }
 }
 
+static CtNamed *next_named(CtValueWriter *w) {
+    if (w->met == w->all.count) ct_push(w->arena, &w->all, CT_NEW(w->arena, CtNamed));
+    return w->all.items[w->met++];
+}
+
 void ct_explain_value_look(CtValueWriter *w, const CtType *type, CtWord value) {
-    Items work = {.arena = w->arena};
     if (ct_value_type_is_pointer(type) && ct_map_has(&w->names, ct_key(value.object)))
-        add_parts(&work, type, value);
+        add_parts(w, type, value);
     else
-        add(&work, type, value);
-    while (work.items.count > 0 && w->met < MOST_MET) {
-        Item item = work.items.items[--work.items.count];
+        add(w, type, value);
+    while (w->work.count > 0 && w->met < MOST_MET) {
+        CtTypedValue item = w->work.items[--w->work.count];
         uint64_t key = ct_key(item.value.object);
         if (!is_worth_a_name(item.type, item.value) || ct_map_has(&w->names, key)) continue;
         CtNamed *named = ct_map_get(&w->own, key);
@@ -102,12 +94,17 @@ void ct_explain_value_look(CtValueWriter *w, const CtType *type, CtWord value) {
             named->times++;
             continue;
         }
-        named = CT_NEW(w->arena, CtNamed);
+        named = next_named(w);
         *named = (CtNamed){.type = item.type, .value = item.value, .times = 1};
         ct_map_set(w->arena, &w->own, key, named);
-        w->met++;
-        add_parts(&work, item.type, item.value);
+        add_parts(w, item.type, item.value);
     }
+    w->work.count = 0;
+}
+
+void ct_explain_value_again(CtValueWriter *w) {
+    if (w->own.count > 0) memset(w->own.slots, 0, w->own.slot_count * sizeof *w->own.slots);
+    w->own.count = w->named.count = w->met = 0;
 }
 
 /* ---- writing ---- */

@@ -24,6 +24,7 @@ typedef struct Watch {
     CT_VEC(double) adjoints; /* by node */
     CtMap names;             /* of objects, for printing values */
     CtMap codes;
+    CtValueWriter writer;  /* of the values that are printed one by one */
     const CtGlobal *binds; /* the function that binds terms, with parameter `binding`; `bound` is the last term */
     uint32_t binding;
     CtWord bound;
@@ -304,25 +305,25 @@ static CtValueWriter plain_writer(Watch *w) {
         .arena = w->e->arena, .p = w->e->p, .library = w->e->out->method->library, .codes = &w->codes};
 }
 
-/* A writer that prints the second part of a node as the node's number. */
-static CtValueWriter writer_of(Watch *w) {
+/* The numbers of the nodes as names of their second parts. */
+static CtMap names_of(Watch *w) {
     for (uint32_t i = w->names.count; i < w->objects.count; i++) { /* in order; none is ever removed */
         const CtMapEntry *entry = &w->objects.entries[i];
         char *name = ct_format(w->e->arena, "#%llu", (unsigned long long)(uintptr_t)entry->value);
         ct_map_set(w->e->arena, &w->names, entry->key, name);
     }
-    CtValueWriter writer = plain_writer(w);
-    writer.names = w->names;
-    return writer;
+    return w->names;
 }
 
 /* `node`: the node whose second part it is, or CT_NO_NODE. */
 static const char *written_value(Watch *w, const CtType *type, CtWord value, int64_t node) {
     CtText text = ct_text(w->e->arena);
-    CtValueWriter writer = writer_of(w);
-    if (node != CT_NO_NODE) writer.whole = ct_format(w->e->arena, "#%lld", (long long)node + 1);
-    ct_explain_value_look(&writer, type, value);
-    ct_explain_value_write(&writer, &text, type, value);
+    CtValueWriter *writer = &w->writer;
+    ct_explain_value_again(writer);
+    writer->names = names_of(w);
+    writer->whole = node != CT_NO_NODE ? ct_format(w->e->arena, "#%lld", (long long)node + 1) : NULL;
+    ct_explain_value_look(writer, type, value);
+    ct_explain_value_write(writer, &text, type, value);
     return text.data;
 }
 
@@ -473,7 +474,8 @@ static void write_left(Watch *w, CtWord pullback) {
     const CtClosure *closure = (const CtClosure *)pullback.object;
     uint32_t count = closure->head.layout->count;
     if (count == 0) return;
-    CtValueWriter writer = writer_of(w);
+    CtValueWriter writer = plain_writer(w);
+    writer.names = names_of(w);
     CtText text = ct_text(w->e->arena);
     for (uint32_t i = 0; i < count; i++) ct_explain_value_look(&writer, lam->captures[i]->type, closure->captures[i]);
     for (uint32_t i = 0; i < count; i++) {
@@ -583,6 +585,7 @@ bool ct_explain_run(CtExplain *e) {
     run->reverse = e->out->method->reverse;
     Watch *w = CT_NEW(e->arena, Watch);
     *w = (Watch){.e = e, .run = run};
+    w->writer = plain_writer(w);
     CtBulkLook look = {.function = e->function, .in_words = true};
     bool by_number = e->method != METHOD_BULK && !ct_chad_ad_cotangent_type(e->ad, e->method, e->p->double_type);
     ct_ad_expand(e->ad); /* nested derivatives, whose operations are not those of the run */
