@@ -2,12 +2,20 @@
 #include "base/times.h"
 #include "run/internal.h"
 
+/* Results are given in several passes, so that what the caller has is written to when nothing can fail any more. */
+typedef enum Pass {
+    SAVE,    /* results that are the caller's arrays are copied; only where they may be written over */
+    PREPARE, /* sizes are checked, and buffers without data get memory */
+    WRITE,
+} Pass;
+
 struct CtApply { /* the current call */
     const CtFlat *input, *result;
     const cotan_buffer *in;
-    const cotan_slot *slots; /* of the results */
-    cotan_buffer *out;
-    bool saves; /* results that are the caller's arrays are copied; nothing is given yet */
+    const cotan_slot *slots;   /* of the results */
+    const cotan_buffer *given; /* where the caller wants them */
+    cotan_buffer *out;         /* the same, being filled */
+    Pass pass;
 };
 
 /* ---- forms ---- */
@@ -94,7 +102,8 @@ static void save_array(CtNative *native, ct_array *array) {
     if (owner->head.tag == CT_LENT) array->data = ct_export_data(&native->outer, &array->head);
 }
 
-static void get_array(CtNative *native, uint32_t slot, ct_object *object) {
+/* Checks the sizes of an array, and gives it memory where the caller has none. */
+static void prepare_array(CtNative *native, uint32_t slot, ct_object *object) {
     const ct_array *array = (const ct_array *)object;
     cotan_buffer *out = &native->apply->out[slot];
     uint32_t rank = ct_rank(array);
@@ -103,25 +112,40 @@ static void get_array(CtNative *native, uint32_t slot, ct_object *object) {
     for (uint32_t i = 0; i < rank; i++) sizes[i] = (size_t)array->dims[i];
     if (!ct_value_flat_fits(&native->apply->slots[slot], out, sizes, wrong))
         ct_fail(&native->outer.run, 0, 601, "%s", wrong);
-    if (out->data == NULL)
-        out->data = ct_export_data(&native->outer, object);
-    else if (ct_words(array) > 0)
-        memcpy(out->data, array->data, (size_t)ct_words(array) * sizeof(ct_word));
+    if (out->data == NULL) out->data = ct_export_data(&native->outer, object);
+}
+
+static void get_array(CtNative *native, uint32_t slot, ct_object *object) {
+    const ct_array *array = (const ct_array *)object;
+    void *to = native->apply->given[slot].data;
+    if (native->apply->pass == SAVE)
+        save_array(native, (ct_array *)object);
+    else if (native->apply->pass == PREPARE)
+        prepare_array(native, slot, object);
+    else if (to != NULL && ct_words(array) > 0)
+        memcpy(to, array->data, (size_t)ct_words(array) * sizeof(ct_word));
+}
+
+static void get_number(CtNative *native, uint32_t slot, const ct_word *from) {
+    cotan_buffer *out = &native->apply->out[slot];
+    Pass pass = native->apply->pass;
+    if (pass == PREPARE && out->data == NULL) out->data = ct_export_memory(&native->outer, 1, sizeof(ct_word));
+    if (pass == WRITE) *(ct_word *)out->data = *from;
 }
 
 static void get(CtNative *native, const CtFlat *flat, const ct_word *from) {
-    cotan_buffer *out = &native->apply->out[flat->slot];
     if (flat->kind == FLAT_TUPLE) {
         get_tuple(native, flat, from);
-    } else if (native->apply->saves) {
-        for (uint32_t i = 0; flat->kind == FLAT_ARRAY && i < flat->slots; i++)
-            save_array(native, (ct_array *)from[i].p);
     } else if (flat->kind == FLAT_NUMBER) {
-        if (out->data == NULL) out->data = ct_export_memory(&native->outer, 1, sizeof(ct_word));
-        *(ct_word *)out->data = *from;
+        get_number(native, flat->slot, from);
     } else {
         for (uint32_t i = 0; i < flat->slots; i++) get_array(native, flat->slot + i, from[i].p);
     }
+}
+
+static void get_all(CtNative *native, Pass pass, const ct_word *from) {
+    native->apply->pass = pass;
+    get(native, native->apply->result, from);
 }
 
 /* ---- results in the place of arguments ---- */
@@ -162,6 +186,7 @@ static void work(CtNative *native) {
     ct_word in[CT_FLOW_WIDE], out[CT_FLOW_WIDE];
     ct_export *o = &native->outer;
     const CtFlat *input = native->apply->input, *result = native->apply->result;
+    memcpy(native->apply->out, native->apply->given, result->slots * sizeof *native->apply->out);
     if (setjmp(o->run.out) != 0) return;
     if (input != NULL) put(native, input, in);
     double begun = ct_times_now();
@@ -170,10 +195,9 @@ static void work(CtNative *native) {
     const CtFlowTypes *types = ct_flow_types(native->flow, result->type);
     for (uint32_t i = 0; i < types->count; i++)
         if (ct_flow_is_object(types->items[i])) ct_keep(o, out[i].p);
-    native->apply->saves = may_overlap(native->apply);
-    if (native->apply->saves) get(native, result, out);
-    native->apply->saves = false;
-    get(native, result, out);
+    if (may_overlap(native->apply)) get_all(native, SAVE, out);
+    get_all(native, PREPARE, out);
+    get_all(native, WRITE, out);
     native->done = true;
 }
 
@@ -181,8 +205,9 @@ static void work(CtNative *native) {
 enum { CALLERS_STACK = 192 * 1024 };
 
 bool ct_run_native_apply(CtNative *native, size_t limit, const CtFlat *input, const cotan_buffer *in,
-                         const CtFlat *result, const cotan_slot *slots, cotan_buffer *out, CtNativeError *error) {
-    struct CtApply apply = {input, result, in, slots, out, false};
+                         const CtFlat *result, const cotan_slot *slots, const cotan_buffer *out, cotan_buffer *filled,
+                         CtNativeError *error) {
+    struct CtApply apply = {input, result, in, slots, out, filled, PREPARE};
     native->work = work;
     native->apply = &apply;
     native->done = false;

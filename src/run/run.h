@@ -46,9 +46,11 @@ bool ct_run_native_share(CtNative *native, CtPool *pool);
 bool ct_run_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtType *input, CtWord value,
                         const CtType *type, CtWord *result, CtNativeError *error);
 /* The same with buffers, described by `input` (NULL: it has none) and `result`. Arrays are read in place; a result
- * whose buffer has no data stays in the run's memory until the next call. */
+ * whose buffer in `out` has no data stays in the run's memory until the next call. `filled` is set to what `out` is
+ * after the call, or to anything if it fails. */
 bool ct_run_native_apply(CtNative *native, size_t limit, const CtFlat *input, const cotan_buffer *in,
-                         const CtFlat *result, const cotan_slot *slots, cotan_buffer *out, CtNativeError *error);
+                         const CtFlat *result, const cotan_slot *slots, const cotan_buffer *out, cotan_buffer *filled,
+                         CtNativeError *error);
 /* Whether native code takes and gives values in these buffers as they are. */
 bool ct_run_native_form(CtNative *native, const CtFlat *flat);
 /* What runs may ask of the world (borrowed; rt/run.h); NULL: nothing. */

@@ -182,10 +182,14 @@ static bool apply(cotan_context *context, void *data) {
     if (!ct_session_function_begin(context, function)) return false;
     cotan_buffer few[FEW], *in = few;
     size_t count = function->signature.in_count;
+    const cotan_buffer *taken = in;
     bool direct = function->is_native && function->direct && is_plain(function->result, function->signature.out);
-    if (direct && count > FEW) in = CT_NEW_ARRAY(function->results, cotan_buffer, count); /* freed by a later call */
-    bool done = direct && lend_all(a, in) ? apply_lent(context, a, in) : apply_copied(context, a);
-    if (!done && ct_session_function_again(context, function)) done = apply_copied(context, a);
+    if (direct && count > FEW) taken = in = CT_NEW_ARRAY(function->results, cotan_buffer, count); /* freed later */
+    bool lent = direct && lend_all(a, in);
+    if (lent && !ct_session_function_take(context, function, &taken)) return false;
+    bool done = lent ? apply_lent(context, a, taken) : apply_copied(context, a);
+    if (!done && ct_session_function_again(context, function))
+        done = lent ? apply_lent(context, a, taken) : apply_copied(context, a);
     return done;
 }
 
@@ -194,7 +198,9 @@ cotan_error *cotan_apply_values(cotan_function *function, const cotan_value *at,
     Apply a = {.function = function, .at = at, .with = with, .value = value, .derivative = derivative};
     if (value != NULL) *value = NULL;
     if (derivative != NULL) *derivative = NULL;
-    return ct_session_guarded(function->program->context, apply, &a);
+    cotan_error *error = ct_session_guarded(function->program->context, apply, &a);
+    ct_session_function_end(function);
+    return error;
 }
 
 static bool json(cotan_context *context, void *data) {

@@ -211,6 +211,7 @@ void cotan_function_free(cotan_function *function) {
     while (*link != function) link = &(*link)->next;
     *link = function->next;
     if (function->session != NULL) ct_session_program_forget(function->program, function->session);
+    ct_session_function_end(function);
     ct_session_inputs_free(function->inputs);
     free(function->method);
     free((char *)function->entry.function);
@@ -269,8 +270,9 @@ static bool apply_copied(cotan_context *context, Apply *a) {
     CtWord input = {.integer = 0}, result;
     if (!copy_input(context, function, a->in, &input)) return false;
     if (!ct_session_function_run(context, function, input, &result)) return false;
+    memcpy(function->filled, a->out, function->signature.out_count * sizeof *a->out);
     const char *wrong =
-        ct_value_flat_write(function->results, function->result, function->signature.out, result, a->out);
+        ct_value_flat_write(function->results, function->result, function->signature.out, result, function->filled);
     ct_session_release(session, ct_session_result(session), result);
     return wrong == NULL || wrong_buffers(context, wrong);
 }
@@ -287,13 +289,24 @@ static bool renew(cotan_context *context, CtArena **arena) {
     return false;
 }
 
+/* In place of a session another is to be made. Results of the last call stay where they are. */
+static void replace_session(cotan_context *context, cotan_function *function) {
+    if (!function->gave || function->last != NULL) {
+        drop_session(context, function);
+        return;
+    }
+    function->last = function->session;
+    function->session = NULL;
+    context->active = NULL;
+}
+
 /* Makes the session ready to run, as native code or not. */
 static bool ready(cotan_context *context, cotan_function *function) {
     ct_arena_on_failure(function->arena, context->handler);
     bool native = function->native && function->signature.not_native == NULL;
     bool exact = function->session != NULL && function->session->exact_math != context->exact_math;
     if (function->session != NULL && ((native && exact) || ct_session_is_outdated(function->session, context)))
-        drop_session(context, function);
+        replace_session(context, function);
     if (function->session == NULL && !make_sessions(context, function)) return false;
     native = function->native && function->signature.not_native == NULL;
     function->is_native = native && ct_session_native(function->session, context);
@@ -322,7 +335,11 @@ bool ct_session_function_begin(cotan_context *context, cotan_function *function)
     /* What the last call has left is small where native code keeps its results itself. */
     bool full = function->results == NULL || ct_arena_bytes(function->results) > MUCH;
     bool direct = function->is_native && function->direct;
-    if (!direct || full) return renew(context, &function->results);
+    if (!direct || full) {
+        function->before = function->results;
+        function->results = NULL;
+        return renew(context, &function->results);
+    }
     ct_arena_on_failure(function->results, context->handler);
     return true;
 }
@@ -333,18 +350,97 @@ bool ct_session_function_again(cotan_context *context, cotan_function *function)
     drop_session(context, function);
     function->entry.checkpoints = true;
     ct_session_world_again(context);
-    return ct_session_function_begin(context, function);
+    return ready(context, function);
+}
+
+void ct_session_function_end(cotan_function *function) {
+    cotan_buffer *given = function->given;
+    function->given = function->filled;
+    function->filled = given;
+    function->gave = function->gives;
+    function->gives = false;
+    ct_arena_free(function->before);
+    function->before = NULL;
+    if (function->last != NULL) ct_session_program_forget(function->program, function->last);
+    function->last = NULL;
+}
+
+/* ---- what the last call has given ---- */
+
+static size_t words_of(const cotan_slot *slot, const cotan_buffer *buffer) {
+    size_t words = 1;
+    for (unsigned i = 0; i < slot->rank; i++) words *= buffer->size[i];
+    return words;
+}
+
+/* Extends begin … end by the addresses of a buffer. */
+static void add_range(const cotan_slot *slot, const cotan_buffer *buffer, uintptr_t *begin, uintptr_t *end) {
+    uintptr_t from = (uintptr_t)buffer->data, to = from + words_of(slot, buffer) * sizeof(CtWord);
+    if (buffer->data == NULL) return;
+    if (from < *begin) *begin = from;
+    if (to > *end) *end = to;
+}
+
+static bool is_given(const cotan_function *function, const void *data) {
+    for (size_t i = 0; i < function->signature.out_count; i++) {
+        uintptr_t begin = UINTPTR_MAX, end = 0;
+        add_range(&function->signature.out[i], &function->given[i], &begin, &end);
+        if ((uintptr_t)data >= begin && (uintptr_t)data < end) return true;
+    }
+    return false;
+}
+
+bool ct_session_function_take(cotan_context *context, cotan_function *function, const cotan_buffer **in) {
+    const cotan_signature *signature = &function->signature;
+    const char *wrong = check_buffers(function, *in);
+    if (wrong != NULL) return wrong_buffers(context, wrong);
+    if (!function->gave || !function->is_native) return true;
+    uintptr_t begin = UINTPTR_MAX, end = 0;
+    for (size_t i = 0; i < signature->out_count; i++) add_range(&signature->out[i], &function->given[i], &begin, &end);
+    cotan_buffer *taken = NULL;
+    for (size_t i = 0; i < signature->in_count; i++) {
+        uintptr_t at = (uintptr_t)(*in)[i].data;
+        if (at < begin || at >= end || !is_given(function, (*in)[i].data)) continue;
+        size_t words = words_of(&signature->in[i], &(*in)[i]);
+        if (taken == NULL) {
+            taken = CT_NEW_ARRAY(function->results, cotan_buffer, signature->in_count);
+            memcpy(taken, *in, signature->in_count * sizeof *taken);
+        }
+        taken[i].data = CT_NEW_ARRAY(function->results, CtWord, words + 1);
+        memcpy(taken[i].data, (*in)[i].data, words * sizeof(CtWord));
+    }
+    if (taken != NULL) *in = taken;
+    return true;
+}
+
+/* Results for which the caller has what the last call has given get new memory, as with NULL. */
+static void prepare_out(cotan_function *function, cotan_buffer *out) {
+    size_t count = function->signature.out_count;
+    if (function->given == NULL) function->given = CT_NEW_ARRAY(function->arena, cotan_buffer, count + 1);
+    if (function->filled == NULL) function->filled = CT_NEW_ARRAY(function->arena, cotan_buffer, count + 1);
+    for (size_t i = 0; function->gave && i < count; i++)
+        if (out[i].data != NULL && (out[i].data == function->given[i].data || is_given(function, out[i].data)))
+            out[i].data = NULL;
 }
 
 bool ct_session_function_buffers(cotan_context *context, cotan_function *function, const cotan_buffer *in,
                                  cotan_buffer *out) {
     Apply a = {function, in, out};
-    const char *wrong = check_buffers(function, in);
-    if (wrong != NULL) return wrong_buffers(context, wrong);
-    if (!function->is_native || !function->direct) return apply_copied(context, &a);
-    bool done = ct_session_apply_native(function->session, context, function->input, in, function->result,
-                                        function->signature.out, out);
-    function->seconds = ct_run_native_seconds(function->session->native);
+    bool done, direct = function->is_native && function->direct;
+    prepare_out(function, out);
+    if (direct) {
+        done = ct_session_apply_native(function->session, context, function->input, in, function->result,
+                                       function->signature.out, out, function->filled);
+        function->seconds = ct_run_native_seconds(function->session->native);
+    } else {
+        done = apply_copied(context, &a);
+    }
+    for (size_t i = 0; done && i < function->signature.out_count; i++) {
+        bool callers = out[i].data != NULL;
+        out[i] = function->filled[i];
+        if (callers) function->filled[i].data = NULL;
+    }
+    function->gives = done;
     return done;
 }
 
@@ -353,6 +449,7 @@ static bool apply(cotan_context *context, void *data) {
     cotan_function *function = a->function;
     if (!has_buffers(context, function)) return false;
     if (!ct_session_function_begin(context, function)) return false;
+    if (!ct_session_function_take(context, function, &a->in)) return false;
     bool done = ct_session_function_buffers(context, function, a->in, a->out);
     if (!done && ct_session_function_again(context, function))
         done = ct_session_function_buffers(context, function, a->in, a->out);
@@ -361,7 +458,9 @@ static bool apply(cotan_context *context, void *data) {
 
 cotan_error *cotan_apply(cotan_function *function, const cotan_buffer *in, cotan_buffer *out) {
     Apply a = {function, in, out};
-    return ct_session_guarded(function->program->context, apply, &a);
+    cotan_error *error = ct_session_guarded(function->program->context, apply, &a);
+    ct_session_function_end(function);
+    return error;
 }
 
 /* ---- buffers and texts ---- */
@@ -447,10 +546,9 @@ static bool apply_text(cotan_context *context, void *data) {
     Texts *t = data;
     cotan_function *function = t->function;
     if (!has_buffers(context, function)) return false;
-    if (!ready(context, function) || !renew(context, &function->results)) return false;
+    if (!ct_session_function_begin(context, function)) return false;
     if (!ct_session_fresh_results(function->program)) return false;
-    const char *wrong = check_buffers(function, t->in);
-    if (wrong != NULL) return wrong_buffers(context, wrong);
+    if (!ct_session_function_take(context, function, &t->in)) return false;
     bool done = run_text(context, t);
     if (!done && ct_session_function_again(context, function)) done = run_text(context, t);
     return done;
@@ -459,7 +557,9 @@ static bool apply_text(cotan_context *context, void *data) {
 cotan_error *cotan_apply_text(cotan_function *function, const cotan_buffer *in, cotan_form form, cotan_result *out) {
     *out = (cotan_result){0};
     Texts t = {.function = function, .in = in, .form = form, .out = out};
-    return with_texts(apply_text, &t);
+    cotan_error *error = with_texts(apply_text, &t);
+    ct_session_function_end(function);
+    return error;
 }
 
 static bool write_foreign(cotan_context *context, void *data) {

@@ -122,7 +122,10 @@ uint64_t cotan_steps(const cotan_context *context) {
 /* Frees the session that was running; a function that had it makes another. */
 static void discard(cotan_program *program, CtSession *session) {
     for (cotan_function *function = program->functions; function; function = function->next)
-        if (function->session == session) function->session = NULL;
+        if (function->session == session) {
+            function->session = NULL;
+            function->gave = function->gives = false;
+        }
     ct_session_program_forget(program, session);
 }
 

@@ -133,10 +133,12 @@ bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord in
 }
 
 bool ct_session_apply_native(CtSession *session, cotan_context *context, const CtFlat *input, const cotan_buffer *in,
-                             const CtFlat *result, const cotan_slot *slots, cotan_buffer *out) {
+                             const CtFlat *result, const cotan_slot *slots, const cotan_buffer *out,
+                             cotan_buffer *filled) {
     CtNativeError error;
     atomic_store(&context->running_native, session->native);
-    bool done = ct_run_native_apply(session->native, limit_of(session, context), input, in, result, slots, out, &error);
+    bool done =
+        ct_run_native_apply(session->native, limit_of(session, context), input, in, result, slots, out, filled, &error);
     atomic_store(&context->running_native, NULL);
     return done || failed(session, context, &error);
 }

@@ -289,7 +289,8 @@ bool ct_session_may_fall_back(cotan_context *context, const char *what, const ch
 bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord input, CtWord *result);
 /* The same with buffers: ct_run_native_apply. */
 bool ct_session_apply_native(CtSession *session, cotan_context *context, const CtFlat *input, const cotan_buffer *in,
-                             const CtFlat *result, const cotan_slot *slots, cotan_buffer *out);
+                             const CtFlat *result, const cotan_slot *slots, const cotan_buffer *out,
+                             cotan_buffer *filled);
 /* The entry point in Flow, ready for emission; NULL with a reason. */
 CtFlow *ct_session_native_lower(cotan_context *context, CtBuild *build, const char **why);
 /* Takes a build through the passes behind Core, up to `known`. A fault of a pass is reported as an internal error. */
