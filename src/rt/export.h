@@ -131,17 +131,20 @@ static inline ct_node *ct_export_string(ct_export *o, const char *text) {
 
 /* ---- results ---- */
 
-/* The words of a result array, which the state holds from now on. An array that the caller lent is copied. */
+/* A copy of the words of an array. */
+static inline void *ct_export_copy(ct_export *o, const ct_array *x) {
+    int64_t count = ct_words(x);
+    void *copy = ct_export_memory(o, (size_t)count, sizeof(ct_word));
+    if (count > 0) memcpy(copy, x->data, (size_t)count * sizeof(ct_word));
+    return copy;
+}
+
+/* The words of a result array, which the state holds from now on. The caller may write to them: so an array that the
+ * caller lent is copied, and one that something else holds, such as a constant or another result. */
 static inline void *ct_export_data(ct_export *o, ct_object *object) {
     ct_array *x = (ct_array *)object;
-    const ct_array *owner = x;
-    int64_t count = ct_words(x);
-    while (owner->owner != NULL) owner = owner->owner;
-    if (owner->head.tag == CT_LENT) {
-        void *copy = ct_export_memory(o, (size_t)count, sizeof(ct_word));
-        if (count > 0) memcpy(copy, x->data, (size_t)count * sizeof(ct_word));
-        return copy;
-    }
+    for (const ct_array *each = x; each != NULL; each = each->owner)
+        if (each->head.tag == CT_LENT || each->head.refs > 1) return ct_export_copy(o, x);
     ct_hold(x);
     ct_keep(o, &x->head);
     return x->data;

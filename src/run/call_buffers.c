@@ -16,6 +16,7 @@ struct CtApply { /* the current call */
     const cotan_buffer *given; /* where the caller wants them */
     cotan_buffer *out;         /* the same, being filled */
     Pass pass;
+    bool shared; /* what is being given is in a node that something else holds, too */
 };
 
 /* ---- forms ---- */
@@ -82,7 +83,9 @@ static void get(CtNative *native, const CtFlat *flat, const ct_word *from);
 static void get_tuple(CtNative *native, const CtFlat *flat, const ct_word *from) {
     const CtFlowCon *con = node_of(native->flow, flat->type);
     ct_array *fields = NULL;
+    bool around = native->apply->shared;
     if (con != NULL) {
+        native->apply->shared |= from->p->refs > 1;
         fields = ct_vector(&native->outer.run, false, con->fields.count);
         for (uint32_t i = 0; i < con->fields.count; i++)
             fields->data[i] = ((const ct_node *)from->p)->at[con->slots[i]];
@@ -93,6 +96,7 @@ static void get_tuple(CtNative *native, const CtFlat *flat, const ct_word *from)
         from += ct_flow_types(native->flow, flat->parts[i]->type)->count;
     }
     if (fields != NULL) ct_drop(&native->outer.run, fields);
+    native->apply->shared = around;
 }
 
 /* A result that is an array of the caller's, or part of one, is read from a copy from now on. */
@@ -112,7 +116,8 @@ static void prepare_array(CtNative *native, uint32_t slot, ct_object *object) {
     for (uint32_t i = 0; i < rank; i++) sizes[i] = (size_t)array->dims[i];
     if (!ct_value_flat_fits(&native->apply->slots[slot], out, sizes, wrong))
         ct_fail(&native->outer.run, 0, 601, "%s", wrong);
-    if (out->data == NULL) out->data = ct_export_data(&native->outer, object);
+    if (out->data != NULL) return;
+    out->data = native->apply->shared ? ct_export_copy(&native->outer, array) : ct_export_data(&native->outer, object);
 }
 
 static void get_array(CtNative *native, uint32_t slot, ct_object *object) {
@@ -145,6 +150,7 @@ static void get(CtNative *native, const CtFlat *flat, const ct_word *from) {
 
 static void get_all(CtNative *native, Pass pass, const ct_word *from) {
     native->apply->pass = pass;
+    native->apply->shared = false;
     get(native, native->apply->result, from);
 }
 
@@ -207,7 +213,7 @@ enum { CALLERS_STACK = 192 * 1024 };
 bool ct_run_native_apply(CtNative *native, size_t limit, const CtFlat *input, const cotan_buffer *in,
                          const CtFlat *result, const cotan_slot *slots, const cotan_buffer *out, cotan_buffer *filled,
                          CtNativeError *error) {
-    struct CtApply apply = {input, result, in, slots, out, filled, PREPARE};
+    struct CtApply apply = {input, result, in, slots, out, filled, PREPARE, false};
     native->work = work;
     native->apply = &apply;
     native->done = false;
