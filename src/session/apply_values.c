@@ -135,9 +135,8 @@ static bool apply_lent(cotan_context *context, Apply *a, const cotan_buffer *in)
 
 /* ---- copies ---- */
 
-static bool read(cotan_context *context, const Apply *a, const char *what, const cotan_value *given, const CtType *type,
-                 CtWord *value) {
-    CtArena *arena = a->function->results;
+static bool read(cotan_context *context, const Apply *a, CtArena *arena, const char *what, const cotan_value *given,
+                 const CtType *type, CtWord *value) {
     CtHeap *heap = ct_eval_heap(a->function->session->eval);
     if (given == NULL) return ct_session_report_one(context, CT_E0601, NULL, "%s is missing", what);
     CtContext *diags = CT_NEW(arena, CtContext);
@@ -147,11 +146,12 @@ static bool read(cotan_context *context, const Apply *a, const char *what, const
 
 static bool read_input(cotan_context *context, const Apply *a, CtWord *input) {
     CtSession *session = a->function->session;
+    CtArena *arena = a->function->results;
     if (session->point == NULL) return true;
     CtWord with;
-    if (!read(context, a, "at", a->at, session->point, input)) return false;
+    if (!read(context, a, arena, "at", a->at, session->point, input)) return false;
     if (session->with == NULL) return true;
-    if (!read(context, a, "with", a->with, session->with, &with)) {
+    if (!read(context, a, arena, "with", a->with, session->with, &with)) {
         ct_session_release(session, session->point, *input);
         return false;
     }
@@ -206,12 +206,12 @@ cotan_error *cotan_apply_values(cotan_function *function, const cotan_value *at,
 static bool json(cotan_context *context, void *data) {
     Apply *a = data;
     cotan_function *function = a->function;
-    if (!ct_session_function_begin(context, function)) return false;
+    if (!ct_session_function_beside(context, function, &function->described)) return false;
     CtSession *session = function->session;
-    CtText text = ct_text(function->results);
+    CtText text = ct_text(function->described);
     CtWord point = {.integer = 0};
     if (session->point == NULL) return ct_session_report_one(context, CT_E0601, NULL, "a constant has no arguments");
-    if (!read(context, a, "at", a->at, session->point, &point)) return false;
+    if (!read(context, a, function->described, "at", a->at, session->point, &point)) return false;
     ct_io_json_write(&text, session->point, point, NULL);
     ct_session_release(session, session->point, point);
     *a->json = text.data;

@@ -221,6 +221,7 @@ void cotan_function_free(cotan_function *function) {
     ct_arena_free(function->results);
     ct_arena_free(function->read);
     ct_arena_free(function->written);
+    ct_arena_free(function->described);
     free(function);
 }
 
@@ -328,6 +329,10 @@ static bool has_buffers(cotan_context *context, const cotan_function *function) 
                                  "`%s` takes or gives %s", name != NULL ? name : "the expression", type);
 }
 
+bool ct_session_function_beside(cotan_context *context, cotan_function *function, CtArena **arena) {
+    return ready(context, function) && renew(context, arena);
+}
+
 enum { MUCH = 1 << 18 };
 
 bool ct_session_function_begin(cotan_context *context, cotan_function *function) {
@@ -413,12 +418,9 @@ bool ct_session_function_take(cotan_context *context, cotan_function *function, 
     return true;
 }
 
-/* Results for which the caller has what the last call has given get new memory, as with NULL. */
-static void prepare_out(cotan_function *function, cotan_buffer *out) {
-    size_t count = function->signature.out_count;
-    if (function->given == NULL) function->given = CT_NEW_ARRAY(function->arena, cotan_buffer, count + 1);
-    if (function->filled == NULL) function->filled = CT_NEW_ARRAY(function->arena, cotan_buffer, count + 1);
-    for (size_t i = 0; function->gave && i < count; i++)
+/* What the last call has given is gone after this one, also if that fails: NULL stands in its place. */
+static void forget_given(const cotan_function *function, cotan_buffer *out) {
+    for (size_t i = 0; function->gave && i < function->signature.out_count; i++)
         if (out[i].data != NULL && (out[i].data == function->given[i].data || is_given(function, out[i].data)))
             out[i].data = NULL;
 }
@@ -427,7 +429,9 @@ bool ct_session_function_buffers(cotan_context *context, cotan_function *functio
                                  cotan_buffer *out) {
     Apply a = {function, in, out};
     bool done, direct = function->is_native && function->direct;
-    prepare_out(function, out);
+    size_t count = function->signature.out_count;
+    if (function->given == NULL) function->given = CT_NEW_ARRAY(function->arena, cotan_buffer, count + 1);
+    if (function->filled == NULL) function->filled = CT_NEW_ARRAY(function->arena, cotan_buffer, count + 1);
     if (direct) {
         done = ct_session_apply_native(function->session, context, function->input, in, function->result,
                                        function->signature.out, out, function->filled);
@@ -435,7 +439,7 @@ bool ct_session_function_buffers(cotan_context *context, cotan_function *functio
     } else {
         done = apply_copied(context, &a);
     }
-    for (size_t i = 0; done && i < function->signature.out_count; i++) {
+    for (size_t i = 0; done && i < count; i++) {
         bool callers = out[i].data != NULL;
         out[i] = function->filled[i];
         if (callers) function->filled[i].data = NULL;
@@ -458,6 +462,7 @@ static bool apply(cotan_context *context, void *data) {
 
 cotan_error *cotan_apply(cotan_function *function, const cotan_buffer *in, cotan_buffer *out) {
     Apply a = {function, in, out};
+    forget_given(function, out);
     cotan_error *error = ct_session_guarded(function->program->context, apply, &a);
     ct_session_function_end(function);
     return error;
@@ -502,7 +507,7 @@ static bool read_buffers(cotan_context *context, void *data) {
     cotan_function *function = t->function;
     CtWord value;
     if (!has_buffers(context, function)) return false;
-    if (!ready(context, function) || !renew(context, &function->read)) return false;
+    if (!ct_session_function_beside(context, function, &function->read)) return false;
     if (!ct_session_fresh_results(function->program)) return false;
     if (function->input == NULL) return true;
     if (!read_value(context, t, &value)) return false;
@@ -567,7 +572,7 @@ static bool write_foreign(cotan_context *context, void *data) {
     cotan_function *function = t->function;
     CtWord value;
     if (!has_buffers(context, function)) return false;
-    if (!ready(context, function) || !renew(context, &function->written)) return false;
+    if (!ct_session_function_beside(context, function, &function->written)) return false;
     CtSession *session = function->session;
     const char *wrong = ct_value_flat_check(function->written, function->result, function->signature.out, t->in);
     if (wrong != NULL) return wrong_buffers(context, wrong);
@@ -597,7 +602,7 @@ static bool read_foreign_value(cotan_context *context, void *data) {
     Texts *t = data;
     cotan_function *function = t->function;
     CtWord value;
-    if (!ready(context, function) || !renew(context, &function->read)) return false;
+    if (!ct_session_function_beside(context, function, &function->read)) return false;
     if (!ct_session_fresh_results(function->program)) return false;
     const CtType *type = function->session->point;
     bool done = type == NULL || read_value(context, t, &value);
@@ -621,7 +626,7 @@ static bool write_foreign_value(cotan_context *context, void *data) {
     cotan_function *function = t->function;
     CtWord value;
     if (t->value == NULL) return ct_session_report_one(context, CT_E0601, NULL, "the result is missing");
-    if (!ready(context, function) || !renew(context, &function->written)) return false;
+    if (!ct_session_function_beside(context, function, &function->written)) return false;
     CtSession *session = function->session;
     CtContext *diags = CT_NEW(function->written, CtContext);
     ct_context_init(diags, function->written);

@@ -22,6 +22,7 @@ struct cotan_function {
     CtArena *before;          /* during a call: the results of the last one, which may be its inputs; or NULL */
     CtArena *read;            /* what cotan_function_read and its kin have read; NULL: nothing yet */
     CtArena *written;         /* the text of cotan_function_write_foreign and its kin; NULL: none yet */
+    CtArena *described;       /* that of cotan_function_json; NULL: none yet */
     cotan_signature signature;
     const CtFlat *input, *result;    /* input NULL: the function has none; both NULL: there are no buffers */
     cotan_value *value, *derivative; /* results in buffers, as values; they and `out` are made when first needed */
@@ -37,6 +38,8 @@ struct cotan_function {
  * of this one: it stays until the end, which frees it, also after an error. */
 bool ct_session_function_begin(cotan_context *context, cotan_function *function);
 void ct_session_function_end(cotan_function *function);
+/* Begins work that is no call: it has a fresh arena for what it makes, and leaves results as they are. */
+bool ct_session_function_beside(cotan_context *context, cotan_function *function, CtArena **arena);
 /* After a call that failed: whether it is to be repeated, since it ran out of memory and now has loops with
  * checkpoints, which it keeps. */
 bool ct_session_function_again(cotan_context *context, cotan_function *function);
