@@ -376,8 +376,8 @@ void cotan_function_free(cotan_function *function);
 const cotan_signature *cotan_function_signature(const cotan_function *function);
 
 /* Calls it with values of these types, which are borrowed: `at` NULL for a constant, `with` NULL except for VJP, JVP
- * and HVP. Integers are taken for Doubles. The results belong to the function and live until the next call of it; of
- * what is not wanted, the pointer may be NULL. */
+ * and HVP. Integers are taken for Doubles. The results belong to the function and live until the next call of it, which
+ * may have them as inputs; of what is not wanted, the pointer may be NULL. */
 cotan_error *cotan_apply_values(cotan_function *function, const cotan_value *at, const cotan_value *with,
                                 const cotan_value **value, const cotan_value **derivative);
 /* The JSON text of such a value `at`, as the calls want it that take JSON; of RUN, too, it is one value and no array of
@@ -386,8 +386,10 @@ cotan_error *cotan_function_json(cotan_function *function, const cotan_value *at
 
 /* Calls it with buffers; it fails where there are none: lists, data of several constructors, arrays in tuples in
  * arrays; and where they hold no value that a program can make, such as the Ratio 2/4. `in` is borrowed. `out`: where
- * data is NULL, it is set to memory of the function's, which stays as it is until the next call; else the result is
- * copied there, and must have the sizes that are given; that may be where an input was. Sizes are set. A native
+ * data is NULL, it is set to memory of the function's, which the caller may change, and which stays until the end of
+ * the next call; else the result is copied there, and must have the sizes that are given; that may be where an input
+ * was. So results may be the inputs of the next call, and buffers that the last one has set may be left as they are:
+ * they are set again. Sizes are set. A call that fails sets nothing; what the last one has set is NULL then. A native
  * function uses up to 256 KB of the caller's stack, and more of a stack of its own where it recurses deeply. */
 cotan_error *cotan_apply(cotan_function *function, const cotan_buffer *in, cotan_buffer *out);
 

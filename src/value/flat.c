@@ -262,6 +262,7 @@ typedef struct Writing {
     const cotan_slot *slots;
     cotan_buffer *out;
     const char *wrong;
+    bool prepares; /* all buffers are prepared before any of them is written to */
 } Writing;
 
 static void write_at(Writing *w, const CtFlat *flat, CtWord value, size_t at) {
@@ -304,16 +305,19 @@ static void write_array(Writing *w, const CtFlat *flat, CtWord value) {
         sizes[i] = level != NULL ? (size_t)level->length : 0;
         level = i + 1 < flat->rank && sizes[i] > 0 ? (const CtArray *)level->items[0].object : NULL;
     }
-    for (uint32_t i = 0; i < flat->slots; i++)
+    for (uint32_t i = 0; w->prepares && i < flat->slots; i++)
         if (!prepare(w, flat->slot + i, sizes)) return;
-    write_rows(w, flat, 0, value, &at);
+    if (!w->prepares) write_rows(w, flat, 0, value, &at);
 }
 
 static void write_whole(Writing *w, const CtFlat *flat, CtWord value) {
     if (flat->kind == FLAT_ARRAY) {
         write_array(w, flat, value);
     } else if (flat->kind == FLAT_NUMBER) {
-        if (prepare(w, flat->slot, NULL)) write_at(w, flat, value, 0);
+        if (w->prepares)
+            prepare(w, flat->slot, NULL);
+        else
+            write_at(w, flat, value, 0);
     } else {
         for (uint32_t i = 0; i < flat->count && w->wrong == NULL; i++)
             write_whole(w, flat->parts[i], ((const CtFields *)value.object)->words[i]);
@@ -322,7 +326,9 @@ static void write_whole(Writing *w, const CtFlat *flat, CtWord value) {
 
 const char *ct_value_flat_write(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, CtWord value,
                                 cotan_buffer *out) {
-    Writing w = {arena, slots, out, NULL};
+    Writing w = {arena, slots, out, NULL, true};
     write_whole(&w, flat, value);
+    w.prepares = false;
+    if (w.wrong == NULL) write_whole(&w, flat, value);
     return w.wrong;
 }
