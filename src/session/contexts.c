@@ -39,6 +39,7 @@ static void end_threads(cotan_context *context) {
         for (CtSession *session = program->sessions; session; session = session->next) ct_eval_alone(session->eval);
     ct_pool_free(context->pool);
     context->pool = NULL;
+    context->pools++;
 }
 
 void cotan_set_limits(cotan_context *context, const cotan_limits *limits) {

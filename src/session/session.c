@@ -134,6 +134,7 @@ CtSession *ct_session_make(cotan_program *program, const CtEntry *entry, CtPrepa
         return NULL;
     }
     session->limits = context->limits;
+    session->pools = context->pools;
     session->measures = context->measures;
     session->entry = *entry;
     session->entry.function = function;
@@ -170,7 +171,7 @@ enum { MOST_FORMS = 500 };
 
 bool ct_session_is_outdated(const CtSession *session, const cotan_context *context) {
     const cotan_limits *old = &session->limits, *now = &context->limits;
-    return old->memory != now->memory || old->depth != now->depth || old->threads != now->threads;
+    return old->memory != now->memory || old->depth != now->depth || session->pools != context->pools;
 }
 
 static CtSession *session_of(cotan_program *program, const CtEntry *entry) {

@@ -48,6 +48,7 @@ typedef struct CtSession {
     const char *not_flow;           /* of a session that replaces one of method `native`: why that one does not exist */
     const char *shape;      /* of the points that it takes, if derivatives by bulk were made for one; NULL: all */
     cotan_limits limits;    /* of the context, when it was made */
+    unsigned pools;         /* and how many pools of threads had been freed */
     bool measures;          /* measures spans (work and span) */
     bool apart;             /* belongs to a cotan_function; no other call uses it */
     CtInput *const *inputs; /* such a one's: those that the function was made with, after so many definitions: */
@@ -100,6 +101,7 @@ struct cotan_context {
     _Atomic uint64_t clock; /* about the evaluator's steps in this call */
     bool measures;          /* the call asks for work and span */
     CtPool *pool;           /* with as many threads as the limits say; NULL: one thread */
+    unsigned pools;         /* so many were freed: what uses one of these is outdated */
     locale_t locale, callers_locale;
     /* of the current call, for lack of memory */
     jmp_buf *handler;
