@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 typedef struct Member {
     CtPool *pool;
@@ -17,6 +18,7 @@ typedef struct Member {
 struct CtPool {
     uint32_t size, started; /* `started` does not count the caller's thread */
     bool tried, ending;
+    pid_t owner; /* the process that has the threads: a child has none of its parent's */
     pthread_mutex_t lock;
     pthread_cond_t begun, left;
     /* the current work; NULL: there is none */
@@ -28,28 +30,29 @@ struct CtPool {
     Member members[];
 };
 
+/* Lock and conditions, used by nobody. */
+static bool prepare(CtPool *pool) {
+    if (pthread_mutex_init(&pool->lock, NULL) != 0) return false;
+    if (pthread_cond_init(&pool->begun, NULL) != 0) {
+        pthread_mutex_destroy(&pool->lock);
+        return false;
+    }
+    if (pthread_cond_init(&pool->left, NULL) == 0) return true;
+    pthread_cond_destroy(&pool->begun);
+    pthread_mutex_destroy(&pool->lock);
+    return false;
+}
+
 CtPool *ct_pool_new(uint32_t size) {
     if (size < 1) size = 1;
     if (size > CT_POOL_MOST) size = CT_POOL_MOST;
     CtPool *pool = calloc(1, sizeof *pool + (size - 1) * sizeof(Member));
     if (pool == NULL) return NULL;
     pool->size = size;
-    if (pthread_mutex_init(&pool->lock, NULL) != 0) {
-        free(pool);
-        return NULL;
-    }
-    if (pthread_cond_init(&pool->begun, NULL) != 0) {
-        pthread_mutex_destroy(&pool->lock);
-        free(pool);
-        return NULL;
-    }
-    if (pthread_cond_init(&pool->left, NULL) != 0) {
-        pthread_cond_destroy(&pool->begun);
-        pthread_mutex_destroy(&pool->lock);
-        free(pool);
-        return NULL;
-    }
-    return pool;
+    pool->owner = getpid();
+    if (prepare(pool)) return pool;
+    free(pool);
+    return NULL;
 }
 
 uint32_t ct_pool_size(const CtPool *pool) { return pool->size; }
@@ -91,7 +94,22 @@ static void start(CtPool *pool) {
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* In a child of the process that started the threads: it starts its own. False if that cannot be. */
+static bool is_ours(CtPool *pool) {
+    if (pool->owner == getpid()) return true;
+    if (!prepare(pool)) return false;
+    pool->owner = getpid();
+    pool->started = pool->busy = 0;
+    pool->tried = false;
+    pool->work = NULL;
+    return true;
+}
+
 void ct_pool_run(CtPool *pool, CtPoolWork *work, void *data) {
+    if (!is_ours(pool)) {
+        work(data, 0);
+        return;
+    }
     if (!pool->tried) start(pool);
     locale_t locale = uselocale((locale_t)0);
     pthread_mutex_lock(&pool->lock);
@@ -110,6 +128,10 @@ void ct_pool_run(CtPool *pool, CtPoolWork *work, void *data) {
 
 void ct_pool_free(CtPool *pool) {
     if (pool == NULL) return;
+    if (pool->owner != getpid()) { /* there are no threads here that could be ended */
+        free(pool);
+        return;
+    }
     pthread_mutex_lock(&pool->lock);
     pool->ending = true;
     pthread_cond_broadcast(&pool->begun);

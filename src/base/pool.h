@@ -1,4 +1,4 @@
-/* A pool of threads that wait for work. */
+/* A pool of threads that wait for work. A child of the process (fork) has threads of its own in it. */
 #ifndef CT_BASE_POOL_H
 #define CT_BASE_POOL_H
 
