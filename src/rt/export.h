@@ -175,8 +175,7 @@ static inline char *ct_export_text(ct_export *o, const ct_object *list) {
 /* Begins a call. `limit` (0: none) and `stack` (0: CT_STACK) are in bytes. */
 static inline void ct_export_begin(ct_export *o, size_t limit, size_t stack) {
     ct_export_forget(o);
-    /* Memory in use already is within the limit. */
-    o->run.limit = limit != 0 && limit < o->run.bytes ? o->run.bytes : limit;
+    ct_set_limit(&o->run, limit);
     o->run.here = 0;
     o->run.alone = false;
     o->run.stack_end = CT_FRAME();

@@ -157,7 +157,7 @@ typedef struct ct_run {
     ct_large *large, *chunks;
     ct_large *empty; /* chunks that hold nothing, since the last run ended */
     /* Large blocks that were freed, by size class: kept, because the system would have to clear new pages. Together
-     * with what is in use they are never more than the most that was in use. */
+     * with what is in use they are never more than the most that was in use, nor than the limit. */
     ct_large *spare[CT_SPARES];
     size_t bytes, spare_bytes, most_bytes, limit; /* limit in bytes; 0: none */
     size_t shift;                                 /* offset within a page for the next large block */
@@ -272,14 +272,26 @@ static inline char *ct_pages(size_t bytes) {
 #endif
 }
 
+/* Checks that more memory is within the limit, and frees spare blocks for it: with them, too, a run is within its
+ * limit, so that it may take them without a question. */
+static CT_COLD void ct_make_room(ct_run *rt, size_t bytes) {
+    if (rt->limit != 0 && (rt->bytes > rt->limit || bytes > rt->limit - rt->bytes)) ct_fail_memory(rt);
+    if (rt->most_bytes < rt->bytes + bytes) rt->most_bytes = rt->bytes + bytes;
+    size_t most = rt->limit != 0 && rt->limit < rt->most_bytes ? rt->limit : rt->most_bytes;
+    ct_free_spares(rt, most - rt->bytes - bytes);
+}
+
+/* Sets the limit, in bytes (0: none), of what follows. Memory in use already is within it. */
+static inline void ct_set_limit(ct_run *rt, size_t limit) {
+    rt->limit = limit != 0 && limit < rt->bytes ? rt->bytes : limit;
+    if (limit != 0) ct_free_spares(rt, rt->limit - rt->bytes);
+}
+
 /* Gets new memory from the system, within the limit. Memory is aligned to cache lines, for vectors. Large blocks begin
  * at different offsets in their pages; otherwise arrays that a loop walks over together would compete for the same sets
  * of the cache. */
 static CT_COLD ct_large *ct_take_new(ct_run *rt, size_t bytes) {
-    if (rt->limit != 0 && bytes > rt->limit - rt->bytes) ct_fail_memory(rt);
-    if (rt->most_bytes < rt->bytes + bytes) rt->most_bytes = rt->bytes + bytes;
-    size_t most = rt->limit != 0 && rt->limit < rt->most_bytes ? rt->limit : rt->most_bytes;
-    ct_free_spares(rt, most - rt->bytes - bytes);
+    ct_make_room(rt, bytes);
     size_t before = sizeof(ct_large) + CT_LINE - 1;
     if (bytes >= CT_SHIFTED) {
         before += rt->shift;
@@ -348,9 +360,7 @@ static CT_COLD void ct_give_large(ct_run *rt, void *memory) {
 static CT_COLD void *ct_widen_large(ct_run *rt, void *memory, size_t used, size_t bytes) {
     ct_large *large = (ct_large *)memory - 1;
     size_t more = bytes - large->bytes, at = (size_t)((char *)memory - (char *)large->block);
-    if (rt->limit != 0 && more > rt->limit - rt->bytes) ct_fail_memory(rt);
-    if (rt->most_bytes < rt->bytes + more) rt->most_bytes = rt->bytes + more;
-    ct_free_spares(rt, rt->most_bytes - rt->bytes - more);
+    ct_make_room(rt, more);
     char *block = realloc(large->block, at + CT_LINE - 1 + bytes);
     if (block == NULL) ct_fail_memory(rt);
     size_t beyond = (size_t)(uintptr_t)(block + at) % CT_LINE, from = at;
@@ -382,7 +392,7 @@ static CT_COLD void *ct_take_chunk(ct_run *rt, size_t words) {
     }
     size_t bytes = 64 * 1024;
     while (bytes < rt->bytes / 4 && bytes < 1 << 24) bytes *= 2;
-    while (rt->limit != 0 && bytes > rt->limit - rt->bytes && bytes > 64 * 1024) bytes /= 2;
+    while (rt->limit != 0 && bytes > 64 * 1024 && rt->bytes + bytes > rt->limit) bytes /= 2;
     bytes -= sizeof(ct_large) + 2 * CT_LINE + CT_PAGE; /* what ct_take_new adds: the block ends where a page does */
     ct_large *chunk = ct_take_new(rt, bytes);
     rt->bytes += bytes;

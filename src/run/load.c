@@ -342,7 +342,7 @@ bool ct_run_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtTy
     native->work = native->interprets ? ct_run_interpret : work;
     native->locale = uselocale((locale_t)0);
     ct_export_forget(&native->outer);
-    native->outer.run.limit = limit;
+    ct_set_limit(&native->outer.run, limit);
     native->outer.run.alone = false;
     native->outer.run.code = 801;
     native->outer.run.site = native->outer.run.here = 0;

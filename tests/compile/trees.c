@@ -2,6 +2,7 @@
  * cotan compile trees.cot rose --grad -o rose
  * cotan compile trees.cot grow -o grow
  * cotan compile trees.cot depth -o depth
+ * cotan compile trees.cot room -o room
  *
  * cotan grad trees.cot total --json --at '{"Node":{"left":{"Node":{"left":"Leaf","at":3,"right":"Leaf"}},"at":2,"right":"Leaf"}}'
  * cotan grad trees.cot rose --json --at '{"Rose":[1,[{"Rose":[2,[]]},{"Rose":[3,[]]}]]}'
@@ -12,6 +13,7 @@
 
 #include "depth.h"
 #include "grow.h"
+#include "room.h"
 #include "rose.h"
 #include "total.h"
 
@@ -112,5 +114,13 @@ int main(void) {
     if (depth(&deep, 100000000, &value).code != 801) return 10;
     if (depth(&deep, 100, &value).code != 0 || value < 99 || value > 101) return 11;
     depth_close(&deep);
+
+    /* a limit holds for what a call without one has left */
+    room_run narrow = {.memory = 4 << 20};
+    for (int i = 0; i < 3; i++) {
+        narrow.memory = i == 1 ? 0 : 4 << 20;
+        if (room(&narrow, 1000000, i == 1 ? 1000 : 4000000, &value).code != (i == 1 ? 0 : 801)) return 12;
+    }
+    room_close(&narrow);
     return 0;
 }
