@@ -111,7 +111,17 @@ static const char *check_range(CtArena *arena, const CtFlat *number, const cotan
     return NULL;
 }
 
-/* Checks that numbers are valid constructors, characters, or of few bits where these are expected. */
+static const char *check_floats(CtArena *arena, const CtFlat *number, const cotan_slot *slots, const cotan_buffer *in,
+                                size_t count) {
+    const double *numbers = in[number->slot].data;
+    for (size_t i = 0; i < count; i++)
+        if ((double)(float)numbers[i] != numbers[i] && numbers[i] == numbers[i])
+            return ct_format(arena, "the buffer for `%s` holds %.17g, which is no Float", slots[number->slot].path,
+                             numbers[i]);
+    return NULL;
+}
+
+/* Checks that numbers are valid constructors, characters, Floats, or of few bits where these are expected. */
 static const char *check_numbers(CtArena *arena, const CtFlat *flat, const cotan_slot *slots, const cotan_buffer *in,
                                  size_t count) {
     const char *wrong = NULL;
@@ -120,6 +130,8 @@ static const char *check_numbers(CtArena *arena, const CtFlat *flat, const cotan
         wrong = check_numbers(arena, flat->parts[i], slots, in, count);
     if (wrong == NULL && flat->kind == FLAT_TUPLE && ct_value_is_narrow(flat->type, &least, &most))
         wrong = check_range(arena, flat->parts[0], slots, in, count, least, most);
+    if (wrong == NULL && flat->kind == FLAT_NUMBER && flat->type->kind == TYPE_FLOAT)
+        wrong = check_floats(arena, flat, slots, in, count);
     if (flat->kind != FLAT_NUMBER || (flat->type->kind != TYPE_DATA && flat->type->kind != TYPE_CHAR)) return wrong;
     most = flat->type->kind == TYPE_DATA ? (int64_t)flat->type->data->con_count - 1 : 0x10FFFF;
     return check_range(arena, flat, slots, in, count, 0, most);

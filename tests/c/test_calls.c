@@ -34,7 +34,9 @@ static const char source[] =
     "nested :: (Array Double, ((Double, Double, Double, Double, Double, Double, Double), Array Double))\n"
     "nested = (table, ((1, 2, 3, 4, 5, 6, 7), map (* 2) table))\n"
     "given :: Int -> (Array Double, ((Double, Double, Double, Double, Double, Double, Double), Array Double))\n"
-    "given n = if n > 0 then nested else (table, ((0, 0, 0, 0, 0, 0, 0), table))\n";
+    "given n = if n > 0 then nested else (table, ((0, 0, 0, 0, 0, 0, 0), table))\n"
+    "thrice :: Array Float -> Float -> Array Float\n"
+    "thrice xs x = map (* x) xs\n";
 
 typedef struct Setting {
     cotan_context *context;
@@ -197,6 +199,32 @@ static void failures(void **state) {
     each_engine(source, run_out);
 }
 
+/* What is in a buffer of Floats is one. */
+static void give_floats(const Setting *s) {
+    cotan_function *thrice = make(s, "thrice");
+    static const double wrong[] = {0.1, 1e300, -1e-300, 16777217};
+    double xs[] = {0.5, NAN}, x = 3;
+    cotan_buffer in[] = {{xs, {2}}, {&x, {0}}}, out[] = {{0}};
+    assert_null(cotan_apply(thrice, in, out));
+    assert_true(((double *)out[0].data)[0] == 1.5 && isnan(((double *)out[0].data)[1]));
+    for (int i = 0; i < 8; i++) {
+        *(i % 2 == 0 ? &x : &xs[1]) = wrong[i / 2];
+        cotan_error *error = cotan_apply(thrice, in, out);
+        assert_string_equal(cotan_error_code(error, 0), "E0601");
+        if (i == 0)
+            assert_string_equal(cotan_error_message(error, 0),
+                                "the buffer for `at[1]` holds 0.10000000000000001, which is no Float");
+        x = 3;
+        xs[1] = (double)INFINITY;
+        assert_null(cotan_apply(thrice, in, out));
+    }
+}
+
+static void floats(void **state) {
+    (void)state;
+    each_engine(source, give_floats);
+}
+
 /* ---- results are the caller's to write to ---- */
 
 static void write_to(const Setting *s) {
@@ -225,11 +253,68 @@ static void results_are_the_callers(void **state) {
     each_engine(source, write_to);
 }
 
+/* ---- threads and processes ---- */
+
+static const char long_loop[] = "waves :: Array Double -> Double\n"
+                                "waves xs = sum (map (\\x -> sin x * exp (cos x)) xs)\n";
+
+static double waves_of(cotan_function *waves) {
+    enum { COUNT = 200000 };
+    static double xs[COUNT];
+    for (int i = 0; i < COUNT; i++) xs[i] = i * 1e-3;
+    cotan_buffer in[] = {{xs, {COUNT}}}, out[] = {{0}};
+    assert_null(cotan_apply(waves, in, out));
+    return *(double *)out[0].data;
+}
+
+/* Threads that were ended are not used again when there are as many as before. */
+static void change_threads(const Setting *s) {
+    static const unsigned counts[] = {4, 1, 4, 2, 1, 2, 4};
+    cotan_set_limits(s->context, &(cotan_limits){.threads = 4});
+    cotan_function *waves = make(s, "waves");
+    double value = waves_of(waves);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        cotan_set_limits(s->context, &(cotan_limits){.threads = counts[i]});
+        if (i % 3 != 1) assert_true(waves_of(waves) == value);
+    }
+}
+
+static void threads(void **state) {
+    (void)state;
+    each_engine(long_loop, change_threads);
+}
+
+/* A child has none of its parent's threads, but may make some, and free everything. */
+static void fork_with(const Setting *s) {
+    Setting own = open_setting(s->native, long_loop, &(cotan_limits){.threads = 3});
+    cotan_function *waves = make(&own, "waves");
+    double value = waves_of(waves);
+    for (int i = 0; i < 2; i++) {
+        pid_t child = fork();
+        assert_true(child >= 0);
+        if (child == 0) {
+            alarm(60);
+            if (i > 0 && waves_of(waves) != value) _exit(1);
+            cotan_close(own.context);
+            _exit(0);
+        }
+        int status;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    assert_true(waves_of(waves) == value);
+    cotan_close(own.context);
+}
+
+static void children(void **state) {
+    (void)state;
+    each_engine(long_loop, fork_with);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_are_inputs),
-        cmocka_unit_test(failures),
-        cmocka_unit_test(results_are_the_callers),
+        cmocka_unit_test(results_are_inputs),      cmocka_unit_test(failures), cmocka_unit_test(floats),
+        cmocka_unit_test(results_are_the_callers), cmocka_unit_test(threads),  cmocka_unit_test(children),
     };
     return cmocka_run_group_tests_name("calls", tests, NULL, NULL);
 }
