@@ -62,6 +62,7 @@ static void put(In *in, const CtType *type, const CtType *as, CtWord value, ct_w
     }
 }
 
+/* Pointers to this many words stay on the stack; those to more are in memory of the run, or from malloc. */
 enum { FEW = 64 };
 
 static void make_node(In *in, Incoming one) {
@@ -74,7 +75,7 @@ static void make_node(In *in, Incoming one) {
     }
     ct_node *node = ct_node_new(in->rt, tag, width, con->pointers);
     one.to->p = &node->head;
-    ct_word *few[FEW], **to = width <= FEW ? few : ct_alloc_array(in->flow->arena, width, sizeof *to);
+    ct_word *few[FEW], **to = width <= FEW ? few : ct_take(in->rt, width);
     for (uint32_t i = 0; i < width; i++) to[i] = &node->at[con->slots[i]];
     uint32_t count;
     CtType *const *parts = ct_value_parts(one.as, tag, &count), *const *given = ct_value_parts(one.type, tag, &count);
@@ -82,6 +83,7 @@ static void make_node(In *in, Incoming one) {
         put(in, given[i], parts[i], fields_of(one.value)[i], to + at);
         at += ct_flow_types(in->flow, parts[i])->count;
     }
+    if (width > FEW) ct_give(in->rt, to, width);
 }
 
 typedef struct Rows { /* arrays for the parts of the elements, being filled */
@@ -121,8 +123,8 @@ static void put_array(In *in, const CtType *type, CtWord value, ct_word **to) {
     Rows rows = {.in = in, .element = element, .width = width};
     ct_array *few[FEW];
     ct_word *few_to[FEW];
-    rows.arrays = width <= FEW ? few : ct_alloc_array(in->flow->arena, width, sizeof *rows.arrays);
-    rows.to = width <= FEW ? few_to : ct_alloc_array(in->flow->arena, width, sizeof *rows.to);
+    rows.arrays = width <= FEW ? few : ct_take(in->rt, width);
+    rows.to = width <= FEW ? few_to : ct_take(in->rt, width);
     for (uint32_t i = 0; i < width; i++) {
         ct_array *array = ct_array_make(in->rt, rank, ct_flow_is_object(types->items[i]->element), words);
         for (uint32_t j = 0; j < rank; j++) array->dims[j] = dims[j];
@@ -130,6 +132,9 @@ static void put_array(In *in, const CtType *type, CtWord value, ct_word **to) {
         to[i]->p = &array->head;
     }
     put_rows(&rows, type, (const CtArray *)value.object);
+    if (width <= FEW) return;
+    ct_give(in->rt, rows.arrays, width);
+    ct_give(in->rt, rows.to, width);
 }
 
 /* The numbers of a list, or of the lists in one, from here on. What is behind them. */
@@ -162,9 +167,10 @@ static void put_list(In *in, const CtType *type, const CtType *as, CtWord value,
 void ct_run_to_native(ct_run *rt, CtFlow *flow, const CtType *type, const CtType *as, CtWord value, ct_word *words) {
     In in = {.rt = rt, .flow = flow};
     uint32_t width = ct_flow_types(flow, as)->count;
-    ct_word *few[FEW], **to = width <= FEW ? few : ct_alloc_array(flow->arena, width, sizeof *to);
+    ct_word *few[FEW], **to = width <= FEW ? few : ct_take(rt, width);
     for (uint32_t i = 0; i < width; i++) to[i] = &words[i];
     put(&in, type, as, value, to);
+    if (width > FEW) ct_give(rt, to, width);
     while (in.count > 0) make_node(&in, in.todo[--in.count]);
     resize(&in, 0);
 }
@@ -197,6 +203,13 @@ static void copy_later(Out *out, const CtType *type, const CtType *as, ct_object
         out->capacity = capacity;
     }
     out->todo[out->count++] = (Outgoing){type, as, value, to};
+}
+
+/* Pointers to more than FEW words; NULL when memory runs out. */
+static void *take_many(Out *out, uint32_t width) {
+    void *many = malloc(width * sizeof(void *));
+    out->full |= many == NULL;
+    return many;
 }
 
 /* What is still to be made is NULL, so that a value can be released when the heap is full. */
@@ -271,12 +284,13 @@ static void copy_node(Out *out, Outgoing one) {
     if (fields == NULL) return;
     one.to->object = &fields->head;
     uint32_t width = con->fields.count;
-    const ct_word *few[FEW], **from = width <= FEW ? few : ct_alloc_array(out->flow->arena, width, sizeof *from);
-    for (uint32_t i = 0; i < width; i++) from[i] = &node->at[con->slots[i]];
-    for (uint32_t i = 0; i < count; i++) {
+    const ct_word *few[FEW], **from = width <= FEW ? few : take_many(out, width);
+    for (uint32_t i = 0; i < width && from != NULL; i++) from[i] = &node->at[con->slots[i]];
+    for (uint32_t i = 0; i < count && from != NULL; i++) {
         get(out, given[i], parts[i], from + at, &fields->words[i]);
         at += ct_flow_types(out->flow, parts[i])->count;
     }
+    if (width > FEW) free(from);
 }
 
 typedef struct Reading {
@@ -313,20 +327,24 @@ static void get_array(Out *out, const CtType *type, const ct_word **from, CtWord
     const ct_array *few[FEW];
     const ct_word *few_from[FEW];
     Reading r = {.out = out, .width = width};
-    r.arrays = width <= FEW ? few : ct_alloc_array(out->flow->arena, width, sizeof *r.arrays);
-    r.from = width <= FEW ? few_from : ct_alloc_array(out->flow->arena, width, sizeof *r.from);
-    for (uint32_t i = 0; i < width; i++) r.arrays[i] = (const ct_array *)from[i]->p;
-    get_rows(&r, type, 0, to);
+    r.arrays = width <= FEW ? few : take_many(out, width);
+    r.from = width <= FEW ? few_from : take_many(out, width);
+    for (uint32_t i = 0; i < width && !out->full; i++) r.arrays[i] = (const ct_array *)from[i]->p;
+    if (!out->full) get_rows(&r, type, 0, to);
+    if (width <= FEW) return;
+    free(r.arrays);
+    free(r.from);
 }
 
 bool ct_run_from_native(CtHeap *heap, CtFlow *flow, const CtType *type, const CtType *as, const ct_word *words,
                         CtWord *value) {
     Out out = {.heap = heap, .flow = flow};
     uint32_t width = ct_flow_types(flow, as)->count;
-    const ct_word *few[FEW], **from = width <= FEW ? few : ct_alloc_array(flow->arena, width, sizeof *from);
-    for (uint32_t i = 0; i < width; i++) from[i] = &words[i];
+    const ct_word *few[FEW], **from = width <= FEW ? few : take_many(&out, width);
+    for (uint32_t i = 0; i < width && from != NULL; i++) from[i] = &words[i];
     value->object = NULL;
     get(&out, type, as, from, value);
+    if (width > FEW) free(from);
     while (out.count > 0 && !out.full) copy_node(&out, out.todo[--out.count]);
     free(out.todo);
     if (out.full && value->object != NULL) ct_value_release(heap, type, *value);
