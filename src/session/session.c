@@ -173,6 +173,7 @@ bool ct_session_is_outdated(const CtSession *session, const cotan_context *conte
     const cotan_limits *old = &session->limits, *now = &context->limits;
     return old->memory != now->memory || old->depth != now->depth || session->pools != context->pools;
 }
+    if (session->compiler != NULL && (old->steps != 0) != (now->steps != 0)) return true;
 
 static CtSession *session_of(cotan_program *program, const CtEntry *entry) {
     cotan_context *context = program->context;

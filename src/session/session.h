@@ -218,7 +218,8 @@ CtSession *ct_session_program_session(cotan_program *program, const CtEntry *ent
 /* The same with native code that is being made: *made is the session, NULL after an error or without one to fall back
  * to. */
 CtNativeState ct_session_program_begin(cotan_program *program, const CtEntry *entry, CtSession **made);
-/* Whether other limits than those of a session hold now; that of steps is set for each call. */
+/* Whether other limits than those of a session hold now; that of steps is set for each call, but native code counts
+ * none. */
 bool ct_session_is_outdated(const CtSession *session, const cotan_context *context);
 /* The session for inputs that one of equal rows (CtListInput) does not take, which owns it. NULL after an error. */
 CtSession *ct_session_for_any_rows(cotan_program *program, CtSession *session);
