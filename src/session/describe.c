@@ -3,6 +3,9 @@
 
 #include "session/session.h"
 
+/* Each question leaves something in the memory of the build that is asked. With so many bytes more it is made again. */
+enum { MOST_LEFT = 4 << 20 };
+
 bool ct_session_describe(cotan_context *context, cotan_program *program, CtDescribe *describe, const void *of,
                          const char **out) {
     CtArena *results = ct_session_fresh_results(program);
@@ -12,12 +15,11 @@ bool ct_session_describe(cotan_context *context, cotan_program *program, CtDescr
     CtText text = ct_text(results);
     bool done = describe(context, build, of, &text);
     context->making = NULL;
-    if (done) {
-        *out = text.data != NULL ? text.data : "";
+    if (done) *out = text.data != NULL ? text.data : "";
+    if (done && ct_arena_bytes(build->arena) <= program->base_bytes + MOST_LEFT)
         program->base = build;
-    } else {
+    else
         ct_driver_build_free(build);
-    }
     return done;
 }
 

@@ -32,6 +32,7 @@ CtBuild *ct_session_program_build(cotan_program *program, const CtLook *look) {
     context->making = NULL;
     ct_driver_inputs_keep_newest_warnings(build);
     if (!options.lazy) ct_session_report_warnings(program, &build->context);
+    program->base_bytes = ct_arena_bytes(build->arena);
     return build;
 }
 

@@ -68,6 +68,7 @@ struct cotan_program {
     unsigned definitions;   /* how often something was added to the inputs */
     CtInput *const *before; /* while a function is built again: the inputs that it was made with; or NULL */
     CtBuild *base;          /* checked, without an entry point; NULL once a session has taken it */
+    size_t base_bytes;      /* that such a build had when it was made */
     CtSession *sessions;
     cotan_function *functions;
     CtFile *files;
