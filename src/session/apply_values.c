@@ -147,7 +147,8 @@ static bool read(cotan_context *context, const Apply *a, CtArena *arena, const c
 static bool read_input(cotan_context *context, const Apply *a, CtWord *input) {
     CtSession *session = a->function->session;
     CtArena *arena = a->function->results;
-    if (session->point == NULL) return true;
+    bool is_action = a->at == NULL && session->arity == 0 && session->build->performs; /* entry'perform takes () */
+    if (session->point == NULL || is_action) return true;
     CtWord with;
     if (!read(context, a, arena, "at", a->at, session->point, input)) return false;
     if (session->with == NULL) return true;
