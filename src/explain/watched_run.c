@@ -435,7 +435,7 @@ bool ct_explain_call(CtExplain *e, CtGlobal *global, const CtType *type, CtWord 
     ct_session_begin_run(e->context, e->session);
     bool done = global ? ct_eval_call(eval, global, args, count, result)
                        : ct_eval_apply(eval, (CtType *)type, of, args, count, result);
-    atomic_store(&e->context->running, NULL);
+    ct_session_end_run(e->context);
     return done || ct_session_report(e->context, &e->session->build->context);
 }
 

@@ -218,6 +218,7 @@ bool ct_run_native_apply(CtNative *native, size_t limit, const CtFlat *input, co
     native->apply = &apply;
     native->done = false;
     ct_export_begin(&native->outer, limit, CALLERS_STACK);
+    ct_run_native_stack(native, native->outer.run.stack_end);
     native->outer.run.code = 801;
     native->outer.run.site = 0;
     native->outer.run.message = (char *)"there is no memory for a stack";
@@ -228,7 +229,6 @@ bool ct_run_native_apply(CtNative *native, size_t limit, const CtFlat *input, co
         native->locale = uselocale((locale_t)0);
         ct_run_native_on_stack(native, limit > 0 ? limit : (size_t)1 << 32);
     }
-    native->outer.run.interrupt = 0;
     native->apply = NULL;
     if (!native->done) ct_run_native_failed(native, error);
     return native->done;

@@ -70,6 +70,8 @@ struct CtNative {
     CtNativeError failure;      /* of the interpreter's last run; message NULL: none */
 };
 
+/* Sets the end of the stack that a run may use, if no interrupt has come before. */
+void ct_run_native_stack(CtNative *native, char *end);
 /* Runs native->work on a stack of `size` bytes, or the largest available. */
 bool ct_run_native_on_stack(CtNative *native, size_t size);
 /* After a failed run: discards all its memory, including the constants'. */

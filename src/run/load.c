@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <locale.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -287,6 +288,16 @@ static void work(CtNative *native) {
 
 enum { STACK_RED_ZONE = 256 * 1024 };
 
+/* Above all frames, to interrupt a run. */
+static char *interrupted(void) { return (char *)UINTPTR_MAX; } // NOLINT
+
+void ct_run_native_stack(CtNative *native, char *end) {
+    ct_run *rt = &native->outer.run;
+    rt->stack_end = end;
+    atomic_thread_fence(memory_order_seq_cst); /* an interrupt before this has set `interrupt` */
+    if (rt->interrupt) rt->stack_end = interrupted();
+}
+
 static void *on_stack(void *data) {
     CtNative *native = data;
     uselocale(native->locale);
@@ -308,7 +319,7 @@ bool ct_run_native_on_stack(CtNative *native, size_t size) {
     if (stack == MAP_FAILED) return false;
     pthread_attr_t attributes;
     pthread_t thread;
-    native->outer.run.stack_end = (char *)stack + STACK_RED_ZONE;
+    ct_run_native_stack(native, (char *)stack + STACK_RED_ZONE);
     pthread_attr_init(&attributes);
     bool started = pthread_attr_setstack(&attributes, stack, size) == 0 &&
                    pthread_create(&thread, &attributes, on_stack, native) == 0;
@@ -350,7 +361,6 @@ bool ct_run_native_call(CtNative *native, CtHeap *heap, size_t limit, const CtTy
     double begun = ct_times_now();
     ct_run_native_on_stack(native, limit > 0 ? limit : (size_t)1 << 32);
     if (native->interprets) native->seconds = ct_times_now() - begun;
-    native->outer.run.interrupt = 0;
     if (native->done) return true;
     ct_run_native_failed(native, error);
     if (native->failure.message != NULL) *error = native->failure;
@@ -361,11 +371,14 @@ double ct_run_native_seconds(const CtNative *native) { return native->seconds; }
 
 void ct_run_native_effects(CtNative *native, struct ct_effects *effects) { native->outer.run.effects = effects; }
 
+void ct_run_native_clear_interrupt(CtNative *native) { native->outer.run.interrupt = 0; }
+
 void ct_run_native_interrupt(CtNative *native) {
     ct_run *rt = &native->outer.run;
     for (int i = -1; i < (rt->crew != NULL ? rt->crew->count : 0); i++) {
         ct_run *each = i < 0 ? rt : &rt->crew->members[i];
         each->interrupt = 1;
-        each->stack_end = (char *)UINTPTR_MAX; // NOLINT
+        atomic_thread_fence(memory_order_seq_cst);
+        each->stack_end = interrupted();
     }
 }

@@ -60,6 +60,8 @@ void ct_run_native_effects(CtNative *native, struct ct_effects *effects);
 double ct_run_native_seconds(const CtNative *native);
 /* Asks a run to stop, from another thread or a signal handler. */
 void ct_run_native_interrupt(CtNative *native);
+/* Forgets an interrupt that came too late for the run before. */
+void ct_run_native_clear_interrupt(CtNative *native);
 
 /* ---- the cache ---- */
 

@@ -108,10 +108,12 @@ void cotan_close(cotan_context *context) {
 }
 
 void cotan_interrupt(cotan_context *context) {
+    atomic_fetch_add(&context->interrupters, 1);
     CtEval *eval = atomic_load(&context->running);
     if (eval) ct_eval_interrupt(eval);
     CtNative *native = atomic_load(&context->running_native);
     if (native) ct_run_native_interrupt(native);
+    atomic_fetch_sub(&context->interrupters, 1);
 }
 
 uint64_t cotan_steps(const cotan_context *context) {
@@ -132,10 +134,9 @@ static void discard(cotan_program *program, CtSession *session) {
 
 /* Recovers from lack of memory: what was being made or run is discarded. */
 static void recover(cotan_context *context) {
+    ct_session_end_run(context);
     if (context->making) ct_driver_build_free(context->making);
     if (context->active) discard(context->active_program, context->active);
-    atomic_store(&context->running, NULL);
-    atomic_store(&context->running_native, NULL);
     for (cotan_program *program = context->programs; program; program = program->next) {
         ct_session_program_end_trial(program);
         program->before = NULL;

@@ -123,10 +123,10 @@ bool ct_session_run_native(CtSession *session, cotan_context *context, CtWord in
         return false;
     }
     session->ran = taker->native;
-    atomic_store(&context->running_native, session->ran);
+    ct_session_begin_native(context, session->ran);
     bool done = ct_run_native_call(session->ran, ct_eval_heap(session->eval), limit_of(session, context), parameter,
                                    input, ct_session_result(session), result, &error);
-    atomic_store(&context->running_native, NULL);
+    ct_session_end_run(context);
     if (context->checks >= CHECK_RUNS) ct_session_check(taker, context, input, done ? result : NULL, &error);
     if (parameter != NULL) ct_session_release(session, parameter, input);
     return done || failed(session, context, &error);
@@ -136,10 +136,10 @@ bool ct_session_apply_native(CtSession *session, cotan_context *context, const C
                              const CtFlat *result, const cotan_slot *slots, const cotan_buffer *out,
                              cotan_buffer *filled) {
     CtNativeError error;
-    atomic_store(&context->running_native, session->native);
+    ct_session_begin_native(context, session->native);
     bool done =
         ct_run_native_apply(session->native, limit_of(session, context), input, in, result, slots, out, filled, &error);
-    atomic_store(&context->running_native, NULL);
+    ct_session_end_run(context);
     return done || failed(session, context, &error);
 }
 

@@ -1,6 +1,7 @@
 /* Sessions: entry points built and ready to run. */
 #include "session/session.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 /* ---- making ---- */
@@ -31,8 +32,8 @@ CtBuild *ct_session_program_build(cotan_program *program, const CtLook *look) {
     }
     context->making = NULL;
     ct_driver_inputs_keep_newest_warnings(build);
-    if (!options.lazy) ct_session_report_warnings(program, &build->context);
     program->base_bytes = ct_arena_bytes(build->arena);
+    if (!options.lazy) ct_session_report_warnings(program, &build->context);
     return build;
 }
 
@@ -172,9 +173,9 @@ enum { MOST_FORMS = 500 };
 
 bool ct_session_is_outdated(const CtSession *session, const cotan_context *context) {
     const cotan_limits *old = &session->limits, *now = &context->limits;
+    if (session->compiler != NULL && (old->steps != 0) != (now->steps != 0)) return true;
     return old->memory != now->memory || old->depth != now->depth || session->pools != context->pools;
 }
-    if (session->compiler != NULL && (old->steps != 0) != (now->steps != 0)) return true;
 
 static CtSession *session_of(cotan_program *program, const CtEntry *entry) {
     cotan_context *context = program->context;
@@ -367,10 +368,21 @@ void ct_session_begin_run(cotan_context *context, CtSession *session) {
     atomic_store(&context->running, session->eval);
 }
 
+void ct_session_begin_native(cotan_context *context, CtNative *native) {
+    ct_run_native_clear_interrupt(native);
+    atomic_store(&context->running_native, native);
+}
+
+void ct_session_end_run(cotan_context *context) {
+    atomic_store(&context->running, NULL);
+    atomic_store(&context->running_native, NULL);
+    while (atomic_load(&context->interrupters) > 0) sched_yield(); /* a handler on this thread has ended */
+}
+
 bool ct_session_show(CtSession *session, cotan_context *context, CtGlobal *show, CtWord value, CtWord *text) {
     ct_session_begin_run(context, session);
     bool done = ct_eval_call(session->eval, show, &value, 1, text);
-    atomic_store(&context->running, NULL);
+    ct_session_end_run(context);
     return done || ct_session_report(context, &session->build->context);
 }
 
@@ -391,6 +403,6 @@ bool ct_session_call(CtSession *session, cotan_context *context, CtGlobal *entry
             ct_session_release(session, entry->type->parts[0], input);
         }
     }
-    atomic_store(&context->running, NULL);
+    ct_session_end_run(context);
     return done || ct_session_report(context, &session->build->context);
 }

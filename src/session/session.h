@@ -99,10 +99,11 @@ struct cotan_context {
     size_t folder_count;
     _Atomic(CtEval *) running;
     _Atomic(CtNative *) running_native;
-    _Atomic uint64_t clock; /* about the evaluator's steps in this call */
-    bool measures;          /* the call asks for work and span */
-    CtPool *pool;           /* with as many threads as the limits say; NULL: one thread */
-    unsigned pools;         /* so many were freed: what uses one of these is outdated */
+    _Atomic int interrupters; /* calls of cotan_interrupt that use what runs */
+    _Atomic uint64_t clock;   /* about the evaluator's steps in this call */
+    bool measures;            /* the call asks for work and span */
+    CtPool *pool;             /* with as many threads as the limits say; NULL: one thread */
+    unsigned pools;           /* so many were freed: what uses one of these is outdated */
     locale_t locale, callers_locale;
     /* of the current call, for lack of memory */
     jmp_buf *handler;
@@ -257,8 +258,11 @@ bool ct_session_pair(CtSession *session, cotan_context *context, CtWord point, C
 bool ct_session_run(CtSession *session, cotan_context *context, CtWord input, CtWord *result);
 /* The same for another global of the build with the same input type. */
 bool ct_session_call(CtSession *session, cotan_context *context, CtGlobal *global, CtWord input, CtWord *result);
-/* Lets an evaluator run, which an interrupt ends from now on. */
+/* Lets an evaluator run, which an interrupt ends from now on; and the same for native code. */
 void ct_session_begin_run(cotan_context *context, CtSession *session);
+void ct_session_begin_native(cotan_context *context, CtNative *native);
+/* From now on no interrupt reaches what has run: it may be freed. */
+void ct_session_end_run(cotan_context *context);
 /* The String that one of the build's show functions makes of a value, which is taken. */
 bool ct_session_show(CtSession *session, cotan_context *context, CtGlobal *show, CtWord value, CtWord *text);
 void ct_session_release(CtSession *session, const CtType *type, CtWord value);

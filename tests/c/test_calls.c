@@ -253,7 +253,166 @@ static void results_are_the_callers(void **state) {
     each_engine(source, write_to);
 }
 
+/* ---- memory and limits over many calls ---- */
+
+static long resident(void) {
+    long all = 0, pages = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file == NULL) return 0;
+    if (fscanf(file, "%ld %ld", &all, &pages) != 2) pages = 0;
+    fclose(file);
+    return pages * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+enum { FIELDS = 70 }; /* more than are converted on the stack */
+
+static void put_wide(char *text, size_t room) {
+    size_t at = (size_t)snprintf(text, room, "data R = R");
+    for (int i = 0; i < FIELDS; i++) at += (size_t)snprintf(text + at, room - at, " Double");
+    at += (size_t)snprintf(text + at, room - at, "\nnext :: [R] -> [R]\nnext rs = map (\\(R");
+    for (int i = 0; i < FIELDS; i++) at += (size_t)snprintf(text + at, room - at, " x%d", i);
+    at += (size_t)snprintf(text + at, room - at, ") -> R (x0 + 1)");
+    for (int i = 1; i < FIELDS; i++) at += (size_t)snprintf(text + at, room - at, " x%d", i);
+    snprintf(text + at, room - at, ") rs\n");
+}
+
+/* Memory in use since a number of calls; what has been freed is not used again soon under AddressSanitizer. */
+static void expect_no_more(long before) {
+#ifdef __SANITIZE_ADDRESS__
+    before = resident();
+#endif
+    assert_true(resident() - before < 16 * 1024);
+}
+
+/* Calls leave no memory behind. */
+static void call_wide(const Setting *s) {
+    enum { COUNT = 500 };
+    cotan_value *fields[FIELDS], *all[COUNT];
+    cotan_function *next = make(s, "next");
+    long before = 0;
+    for (int i = 0; i < COUNT; i++) {
+        for (int j = 0; j < FIELDS; j++) fields[j] = cotan_value_double(j);
+        all[i] = cotan_value_data("R", fields, FIELDS);
+    }
+    cotan_value *list = cotan_value_of(COTAN_KIND_LIST, all, COUNT);
+    const cotan_value *value;
+    for (int i = 0; i < 100; i++) {
+        if (i == 20) before = resident();
+        assert_null(cotan_apply_values(next, list, NULL, &value, NULL));
+    }
+    expect_no_more(before);
+    const cotan_value *one = cotan_value_part(value, 7);
+    assert_true(cotan_value_as_double(cotan_value_part(one, 0)) == 1);
+    assert_true(cotan_value_as_double(cotan_value_part(one, FIELDS - 1)) == FIELDS - 1);
+    cotan_value_free(list);
+}
+
+static void wide(void **state) {
+    (void)state;
+    char text[4096];
+    put_wide(text, sizeof text);
+    each_engine(text, call_wide);
+}
+
+/* Nor do questions about a program. */
+static void questions(void **state) {
+    (void)state;
+    Setting s = open_setting(false, source, NULL);
+    const char *type, *names;
+    long before = 0;
+    for (int i = 0; i < 2000; i++) {
+        assert_null(cotan_type_of(s.program, "\\x -> map (+ 1) (step x) ++ [|1, 2|]", &type));
+        assert_null(cotan_names(s.program, "", &names));
+        if (i == 500) before = resident();
+    }
+    expect_no_more(before);
+    cotan_close(s.context);
+}
+
+static const char steps[] = "down :: Int -> Int\ndown n = if n == 0 then 0 else down (n - 1)\n";
+
+/* A limit of steps holds for functions that were made without, and they are native code again without it. */
+static void limit_steps(const Setting *s) {
+    cotan_function *down = make(s, "down");
+    int64_t n = 100000;
+    cotan_buffer in[] = {{&n, {0}}}, out[] = {{0}};
+    cotan_call call = {.function = "down", .at = "[100000]", .native = s->native};
+    cotan_result result;
+    for (int i = 0; i < 4; i++) {
+        bool limited = i % 2 == 1;
+        cotan_set_limits(s->context, &(cotan_limits){.steps = limited ? 100 : 0});
+        cotan_error *error = cotan_apply(down, in, out);
+        assert_true((error != NULL) == limited);
+        if (limited) assert_string_equal(cotan_error_code(error, 0), "E0802");
+        assert_true((cotan_function_signature(down)->not_native != NULL) == (limited && s->native));
+        error = cotan_call_json(s->program, &call, &result);
+        assert_true((error != NULL) == limited);
+        if (limited) assert_string_equal(cotan_error_code(error, 0), "E0802");
+        assert_true((result.not_native != NULL) == (limited && s->native));
+    }
+}
+
+static void limits_of_steps(void **state) {
+    (void)state;
+    each_engine(steps, limit_steps);
+}
+
+/* An action has no input. */
+static void act(const Setting *s) {
+    cotan_function *twelve = make(s, "twelve"), *add = make(s, "add");
+    const cotan_value *value;
+    for (int i = 0; i < 2; i++) {
+        assert_null(cotan_apply_values(twelve, NULL, NULL, &value, NULL));
+        assert_true(cotan_value_as_double(value) == 12);
+        assert_string_equal(cotan_error_code(cotan_apply_values(add, NULL, NULL, &value, NULL), 0), "E0601");
+    }
+}
+
+static void actions(void **state) {
+    (void)state;
+    each_engine("twelve :: IO Double\ntwelve = return 12\nadd :: Double -> IO Double\nadd x = return (x + 1)\n", act);
+}
+
 /* ---- threads and processes ---- */
+
+typedef struct Poke {
+    cotan_context *context;
+    atomic_bool ends;
+} Poke;
+
+static void *poke(void *data) {
+    Poke *p = data;
+    while (!atomic_load(&p->ends)) cotan_interrupt(p->context);
+    return NULL;
+}
+
+static void expect_interrupt(const cotan_error *error) {
+    if (error != NULL) assert_string_equal(cotan_error_code(error, 0), "E0804");
+}
+
+/* Interrupts that come when a call has just ended do no harm, neither to it nor to the next one. */
+static void interrupt_often(const Setting *s) {
+    Poke p = {s->context, false};
+    pthread_t thread;
+    cotan_result result;
+    cotan_function *down = make(s, "down");
+    int64_t n = 10000;
+    cotan_buffer in[] = {{&n, {0}}}, out[] = {{0}};
+    assert_int_equal(pthread_create(&thread, NULL, poke, &p), 0);
+    for (int i = 0; i < (s->native ? 10 : 100); i++) {
+        cotan_call call = {.expression = "down 1000", .native = s->native};
+        expect_interrupt(cotan_call_json(s->program, &call, &result));
+        for (int j = 0; j < 10; j++) expect_interrupt(cotan_apply(down, in, out));
+    }
+    atomic_store(&p.ends, true);
+    pthread_join(thread, NULL);
+    assert_null(cotan_apply(down, in, out));
+}
+
+static void interrupts(void **state) {
+    (void)state;
+    each_engine(steps, interrupt_often);
+}
 
 static const char long_loop[] = "waves :: Array Double -> Double\n"
                                 "waves xs = sum (map (\\x -> sin x * exp (cos x)) xs)\n";
@@ -313,8 +472,17 @@ static void children(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(results_are_inputs),      cmocka_unit_test(failures), cmocka_unit_test(floats),
-        cmocka_unit_test(results_are_the_callers), cmocka_unit_test(threads),  cmocka_unit_test(children),
+        cmocka_unit_test(results_are_inputs),
+        cmocka_unit_test(failures),
+        cmocka_unit_test(floats),
+        cmocka_unit_test(results_are_the_callers),
+        cmocka_unit_test(wide),
+        cmocka_unit_test(questions),
+        cmocka_unit_test(limits_of_steps),
+        cmocka_unit_test(actions),
+        cmocka_unit_test(interrupts),
+        cmocka_unit_test(threads),
+        cmocka_unit_test(children),
     };
     return cmocka_run_group_tests_name("calls", tests, NULL, NULL);
 }
