@@ -2,11 +2,12 @@
 #include "base/times.h"
 #include "run/internal.h"
 
-/* Results are given in several passes, so that what the caller has is written to when nothing can fail any more. */
+/* What is done with results, in one pass; but where they may be written over inputs, in three, so that these are
+ * written to when nothing can fail any more, and the call will not be repeated. */
 typedef enum Pass {
-    SAVE,    /* results that are the caller's arrays are copied; only where they may be written over */
-    PREPARE, /* sizes are checked, and buffers without data get memory */
-    WRITE,
+    SAVE = 1,    /* results that are the caller's arrays are copied */
+    PREPARE = 2, /* sizes are checked, and buffers without data get memory */
+    WRITE = 4,
 } Pass;
 
 struct CtApply { /* the current call */
@@ -15,8 +16,8 @@ struct CtApply { /* the current call */
     const cotan_slot *slots;   /* of the results */
     const cotan_buffer *given; /* where the caller wants them */
     cotan_buffer *out;         /* the same, being filled */
-    Pass pass;
-    bool shared; /* what is being given is in a node that something else holds, too */
+    int pass;                  /* some of Pass */
+    bool shared;               /* what is being given is in a node that something else holds, too */
 };
 
 /* ---- forms ---- */
@@ -123,19 +124,18 @@ static void prepare_array(CtNative *native, uint32_t slot, ct_object *object) {
 static void get_array(CtNative *native, uint32_t slot, ct_object *object) {
     const ct_array *array = (const ct_array *)object;
     void *to = native->apply->given[slot].data;
-    if (native->apply->pass == SAVE)
-        save_array(native, (ct_array *)object);
-    else if (native->apply->pass == PREPARE)
-        prepare_array(native, slot, object);
-    else if (to != NULL && ct_words(array) > 0)
+    int pass = native->apply->pass;
+    if (pass & SAVE) save_array(native, (ct_array *)object);
+    if (pass & PREPARE) prepare_array(native, slot, object);
+    if (pass & WRITE && to != NULL && ct_words(array) > 0)
         memcpy(to, array->data, (size_t)ct_words(array) * sizeof(ct_word));
 }
 
 static void get_number(CtNative *native, uint32_t slot, const ct_word *from) {
     cotan_buffer *out = &native->apply->out[slot];
-    Pass pass = native->apply->pass;
-    if (pass == PREPARE && out->data == NULL) out->data = ct_export_memory(&native->outer, 1, sizeof(ct_word));
-    if (pass == WRITE) *(ct_word *)out->data = *from;
+    int pass = native->apply->pass;
+    if (pass & PREPARE && out->data == NULL) out->data = ct_export_memory(&native->outer, 1, sizeof(ct_word));
+    if (pass & WRITE) *(ct_word *)out->data = *from;
 }
 
 static void get(CtNative *native, const CtFlat *flat, const ct_word *from) {
@@ -148,7 +148,7 @@ static void get(CtNative *native, const CtFlat *flat, const ct_word *from) {
     }
 }
 
-static void get_all(CtNative *native, Pass pass, const ct_word *from) {
+static void get_all(CtNative *native, int pass, const ct_word *from) {
     native->apply->pass = pass;
     native->apply->shared = false;
     get(native, native->apply->result, from);
@@ -201,9 +201,10 @@ static void work(CtNative *native) {
     const CtFlowTypes *types = ct_flow_types(native->flow, result->type);
     for (uint32_t i = 0; i < types->count; i++)
         if (ct_flow_is_object(types->items[i])) ct_keep(o, out[i].p);
-    if (may_overlap(native->apply)) get_all(native, SAVE, out);
-    get_all(native, PREPARE, out);
-    get_all(native, WRITE, out);
+    bool overlaps = may_overlap(native->apply);
+    if (overlaps) get_all(native, SAVE, out);
+    if (overlaps) get_all(native, PREPARE, out);
+    get_all(native, overlaps ? WRITE : PREPARE | WRITE, out);
     native->done = true;
 }
 

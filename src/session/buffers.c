@@ -442,9 +442,11 @@ bool ct_session_function_buffers(cotan_context *context, cotan_function *functio
     for (size_t i = 0; done && i < count; i++) {
         bool callers = out[i].data != NULL;
         out[i] = function->filled[i];
-        if (callers) function->filled[i].data = NULL;
+        if (callers)
+            function->filled[i].data = NULL;
+        else
+            function->gives = true;
     }
-    function->gives = done;
     return done;
 }
 

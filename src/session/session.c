@@ -374,8 +374,8 @@ void ct_session_begin_native(cotan_context *context, CtNative *native) {
 }
 
 void ct_session_end_run(cotan_context *context) {
-    atomic_store(&context->running, NULL);
-    atomic_store(&context->running_native, NULL);
+    if (atomic_load(&context->running) != NULL) atomic_store(&context->running, NULL); /* a load takes less */
+    if (atomic_load(&context->running_native) != NULL) atomic_store(&context->running_native, NULL);
     while (atomic_load(&context->interrupters) > 0) sched_yield(); /* a handler on this thread has ended */
 }
 

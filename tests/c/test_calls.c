@@ -163,14 +163,14 @@ static void fail_with(const Setting *s) {
     in[2].data = &n;
     assert_null(cotan_apply(both, in, out));
     expect_numbers(out[0].data, xs, 3);
-    /* What the caller has for one is not written to, since there is something wrong with another. */
+    /* An input is not written over when another result does not fit. */
     cotan_buffer moved[] = {{to, {3}}, {NULL, {0}}}, of[] = {{xs, {3}}, {&factor, {0}}};
     assert_null(cotan_apply(move, of, moved));
     expect_numbers(to, (double[]){2, 4, 6}, 3);
     n = 1;
-    cotan_buffer wrong[] = {{to, {2}}, {xs, {2}}};
+    cotan_buffer wrong[] = {{xs, {2}}, {to, {2}}};
     assert_string_equal(cotan_error_code(cotan_apply(both, in, wrong), 0), "E0601");
-    expect_numbers(to, (double[]){2, 4, 6}, 2);
+    expect_numbers(xs, (double[]){1, 2, 3}, 3);
 }
 
 /* Memory runs out while results are given, which is tried on a larger stack then, and with checkpoints. */
