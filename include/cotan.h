@@ -375,9 +375,9 @@ void cotan_function_free(cotan_function *function);
 /* Belongs to the function. */
 const cotan_signature *cotan_function_signature(const cotan_function *function);
 
-/* Calls it with values of these types, which are borrowed: `at` NULL for a constant or an action, `with` NULL except for
- * VJP, JVP and HVP. Integers are taken for Doubles. The results belong to the function and live until the next call of it, which
- * may have them as inputs; of what is not wanted, the pointer may be NULL. */
+/* Calls it with values of these types, which are borrowed: `at` NULL for a constant or an action, `with` NULL except
+ * for VJP, JVP and HVP. Integers are taken for Doubles. The results belong to the function and live until the next call
+ * of it, which may have them as inputs; of what is not wanted, the pointer may be NULL. */
 cotan_error *cotan_apply_values(cotan_function *function, const cotan_value *at, const cotan_value *with,
                                 const cotan_value **value, const cotan_value **derivative);
 /* The JSON text of such a value `at`, as the calls want it that take JSON; of RUN, too, it is one value and no array of
