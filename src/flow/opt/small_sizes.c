@@ -168,7 +168,8 @@ static bool walk_read(Walk *w, CtFlowCopy *copy, const CtFlowStep *step) {
             indices[0] = sum_of(w, step->range, indices[0], made->args.items[0]);
         } else if (ct_flow_is_bulk(made, ARRAY_REVERSE)) {
             CtFlowArg length = first_length(w, &array, made);
-            if (!ct_flow_is_int_literal(&length) || !ct_flow_is_int_literal(&indices[0])) break;
+            bool known = !ct_flow_is_none(length) && ct_flow_is_int_literal(&length);
+            if (!known || !ct_flow_is_int_literal(&indices[0])) break;
             array = made->args.items[0];
             indices[0] = ct_flow_int(&w->b, length.lit.integer - 1 - indices[0].lit.integer);
             CT_FIRED("small_sizes.reversed");
