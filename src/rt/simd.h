@@ -51,7 +51,11 @@ static inline ct_lanes ct_choose(ct_lane_ints mask, ct_lanes a, ct_lanes b) {
     return (ct_lanes)((mask & (ct_lane_ints)a) | (~mask & (ct_lane_ints)b));
 }
 static inline ct_lane_ints ct_choose_ints(ct_lane_ints mask, ct_lane_ints a, ct_lane_ints b) {
+#if CT_WIDTH == 1 /* gcc 12 fails at the other form */
+    return mask[0] ? a : b;
+#else
     return (mask & a) | (~mask & b);
+#endif
 }
 static inline bool ct_any(ct_lane_ints mask) {
     int64_t any = 0;
