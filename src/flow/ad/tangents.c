@@ -7,8 +7,10 @@
  * only go up in the lattice (UNKNOWN < EITHER < ZERO, FULL < LAZY), so this terminates. */
 #include "flow/ad/tangent.h"
 
-/* a function with more variants is analysed without knowledge of its parameters */
-enum { MOST_VARIANTS = 8 };
+enum {
+    MOST_VARIANTS = 8, /* a function with more is analysed without knowledge of its parameters */
+    MOST_ANEW = 6,     /* depth of loops that begin anew in each walk of the loop around */
+};
 
 typedef struct Known {
     CT_VEC(CtVariant *) variants;
@@ -17,6 +19,7 @@ typedef struct Known {
 typedef struct Walk {
     CtTangents *t;
     CtVariant *v;
+    uint32_t depth; /* of loops */
 } Walk;
 
 /* ---- what is known ---- */
@@ -276,6 +279,20 @@ static CtTangent carried(const CtFlowStep *step, uint32_t i, CtTangent known) {
     return ct_flow_tangent_counts(known) && ct_flow_tangents_are_full(step, i) ? TANGENT_FULL : known;
 }
 
+/* Where each loop of a nest began anew in every walk of the one around, they would be walked 2^depth times. So what an
+ * earlier walk found stays: of numbers, where that changes nothing, and far inside of what may become LAZY for it. */
+static void begin_carried(const Walk *w, const CtFlowStep *step, uint32_t i) {
+    const CtFlowVar *param = step->as.loop.block->params.items[1 + i];
+    if (ct_flow_is_object(param->type) && w->depth <= MOST_ANEW) set(w, param, TANGENT_UNKNOWN);
+}
+
+static bool raise_carried(const Walk *w, const CtFlowStep *step, uint32_t i, CtTangent more) {
+    const CtFlowVar *param = step->as.loop.block->params.items[1 + i];
+    CtTangent *at = &w->v->vars[param->id], before = *at;
+    *at = carried(step, i, join(param->type, before, more));
+    return *at != before;
+}
+
 static CtTangent of_items(CtTangent item) {
     return ct_flow_tangent_counts(item) ? TANGENT_FULL : item == TANGENT_UNKNOWN ? item : TANGENT_ZERO;
 }
@@ -283,24 +300,23 @@ static CtTangent of_items(CtTangent item) {
 static void walk_loop(const Walk *w, const CtFlowStep *step) {
     const CtFlowBlock *block = step->as.loop.block;
     uint32_t count = step->as.loop.carried;
-    CtTangent *params = CT_NEW_ARRAY(w->t->arena, CtTangent, count + 1);
-    for (uint32_t i = 0; i < count; i++) params[i] = carried(step, i, of(w, &step->args.items[1 + i]));
+    CtFlowVar **params = block->params.items + 1;
+    Walk inner = {w->t, w->v, w->depth + 1};
+    for (uint32_t i = 0; i < count; i++) {
+        begin_carried(&inner, step, i);
+        raise_carried(w, step, i, of(w, &step->args.items[1 + i]));
+    }
     set(w, block->params.items[0], TANGENT_ZERO);
-    for (bool grown = true; grown;) {
+    for (bool grown = true; grown && CT_FIRED("tangents.loop");) {
         grown = false;
-        for (uint32_t i = 0; i < count; i++) set(w, block->params.items[1 + i], params[i]);
-        walk_block(w, block, step);
-        for (uint32_t i = 0; block->exit == EXIT_YIELD && i < count; i++) {
-            CtTangent next = join(step->args.items[1 + i].type, params[i], of(w, &block->values.items[i]));
-            next = carried(step, i, next);
-            grown |= next != params[i];
-            params[i] = next;
-        }
+        walk_block(&inner, block, step);
+        for (uint32_t i = 0; block->exit == EXIT_YIELD && i < count; i++)
+            grown |= raise_carried(w, step, i, of(w, &block->values.items[i]));
     }
     for (uint32_t i = 0; i < step->results.count; i++) {
-        CtTangent known = i < count ? params[i] : TANGENT_UNKNOWN;
+        CtTangent known = i < count ? w->v->vars[params[i]->id] : TANGENT_UNKNOWN;
         if (i >= count && step->as.loop.initial)
-            known = of_items(params[i - count]);
+            known = of_items(w->v->vars[params[i - count]->id]);
         else if (i >= count && block->exit == EXIT_YIELD)
             known = of_items(of(w, &block->values.items[i]));
         set(w, step->results.items[i], known);
@@ -395,7 +411,7 @@ static void look_at_rule(CtTangents *t, CtVariant *v) {
 }
 
 static void look(CtTangents *t, CtVariant *v) {
-    Walk w = {t, v};
+    Walk w = {t, v, 0};
     for (uint32_t i = 0; i < v->origin->params.count; i++) set(&w, v->origin->params.items[i], v->params[i]);
     if (v->origin->rule != NULL)
         look_at_rule(t, v);
