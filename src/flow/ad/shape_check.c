@@ -20,12 +20,18 @@ static CtFlowArg both(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlow
     return ct_flow_prim_int(l, range, PRIM_INT_AND, a, b);
 }
 
+/* The lengths of rows do not count where there are no rows. */
 static CtFlowArg same_lengths(CtFlowBuilder *l, CtSourceRange range, CtFlowArg a, CtFlowArg b) {
     CtFlowArg all = ct_flow_int(l, 1);
-    for (uint32_t i = 0; i < a.type->rank; i++) {
-        CtFlowArg one =
-            ct_flow_prim_int(l, range, PRIM_INT_EQ, ct_flow_dim(l, range, a, i), ct_flow_dim(l, range, b, i));
-        all = i == 0 ? one : both(l, range, all, one);
+    for (uint32_t i = a.type->rank; i-- > 0;) {
+        CtFlowArg length = ct_flow_dim(l, range, a, i);
+        CtFlowArg one = ct_flow_prim_int(l, range, PRIM_INT_EQ, length, ct_flow_dim(l, range, b, i));
+        if (i + 1 == a.type->rank) {
+            all = one;
+            continue;
+        }
+        CtFlowArg none = ct_flow_prim_int(l, range, PRIM_INT_EQ, length, ct_flow_int(l, 0));
+        all = both(l, range, one, ct_flow_prim_int(l, range, PRIM_INT_OR, none, all));
     }
     return all;
 }
