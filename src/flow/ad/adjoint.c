@@ -126,6 +126,12 @@ bool ct_flow_has_reals(CtFlow *flow, const CtFlowType *type) {
     return has_reals(flow, type, &seen);
 }
 
+void ct_flow_refuse_high_ranks(CtFlow *flow) {
+    for (uint32_t i = 0; i < flow->types.count; i++)
+        if (flow->types.items[i]->kind == FLOW_ARRAY && flow->types.items[i]->rank > MOST_RANK)
+            flow->refused = "a derivative of arrays of more than 16 dimensions";
+}
+
 bool ct_flow_is_active(CtFlow *flow, const CtFlowType *type) { return ct_flow_adjoint_type(flow, type) != NULL; }
 
 /* ---- functions for what recurs ---- */

@@ -81,6 +81,8 @@ CtFlowArg ct_flow_is_nothing(CtFlowBuilder *l, CtSourceRange range, CtFlowArg ad
  * asks for its adjoint sets ->refused. */
 bool ct_flow_has_no_adjoint(const CtFlowType *type);
 #define CT_FLOW_TOO_MANY_ORDERS "derivatives of function values that hold derivatives nest too deeply"
+/* Sets ->refused where the program has arrays of more than MOST_RANK dimensions, which no derivative indexes. */
+void ct_flow_refuse_high_ranks(CtFlow *flow);
 /* Whether values of a type contain reals, and so have adjoints. */
 bool ct_flow_is_active(CtFlow *flow, const CtFlowType *type);
 /* The same, or whether function values may come to contain them; makes no type of adjoints. */

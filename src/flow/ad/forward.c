@@ -374,6 +374,8 @@ static void write_function(Forward *w, CtVariant *v) {
 
 const CtFlowForward *ct_flow_forward(CtFlow *flow, CtFlowDerived *derived) {
     if (derived->forward != NULL) return derived->forward;
+    ct_flow_refuse_high_ranks(flow);
+    if (flow->refused != NULL) return NULL;
     Forward w = {.build = {.flow = flow, .arena = flow->arena}};
     w.tangents = ct_flow_tangents(flow, derived->function, derived->captured);
     if (flow->refused != NULL) return NULL;

@@ -605,6 +605,8 @@ static void write_variant(CtFlow *flow, Variant *v) {
 }
 
 const CtFlowReverse *ct_flow_reverse(CtFlow *flow, CtFlowFunction *f, uint32_t captured) {
+    ct_flow_refuse_high_ranks(flow);
+    if (flow->refused != NULL) return NULL;
     CtFlowAdjoints *made = ct_flow_adjoints(flow);
     Active *active = CT_NEW_ARRAY(flow->arena, Active, f->params.count + 1);
     for (uint32_t i = captured; i < f->params.count; i++)
