@@ -205,13 +205,13 @@ static CtCore *convert_fields(CtElab *el, CtSourceRange range, const View *view,
 }
 
 /* A tuple at a universal type is one of its constructors. */
-static CtCore *open_layer(CtElab *el, const Matrix *m, uint32_t c, Fail *fail) {
+static CtCore *open_layer(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, Fail *fail) {
     const CtPat *pat = m->rows[0].pats[c];
     Applied applied = ct_elab_applied(el, pat->type);
     View view = ct_elab_tuple_view(el, applied.type, &applied);
     CtVar **vars = CT_NEW_ARRAY(el->arena, CtVar *, view.count);
     CtType **types = core_types(el, view.stored, view.count);
-    Matrix inner = open_rows(el, m, c, m->rows, m->row_count, view.count, types, vars);
+    Matrix inner = open_rows(el, m, c, m->rows, block, view.count, types, vars);
     CtCase only = {.con = view.con, .vars = vars, .body = match(el, inner, fail)};
     CtCore *scrutinee = ct_core_var(el->program, pat->range, m->columns[c]);
     scrutinee = ct_elab_relayer(el, pat->range, scrutinee, &applied);
@@ -219,13 +219,13 @@ static CtCore *open_layer(CtElab *el, const Matrix *m, uint32_t c, Fail *fail) {
     return ct_core_case(el->program, pat->range, m->result, scrutinee, &only, 1, otherwise);
 }
 
-static CtCore *open_tuple(CtElab *el, const Matrix *m, uint32_t c, Fail *fail) {
+static CtCore *open_tuple(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, Fail *fail) {
     CtSourceRange range = m->rows[0].pats[c]->range;
     uint32_t count = m->rows[0].pats[c]->part_count;
     CtVar *column = m->columns[c], **vars = CT_NEW_ARRAY(el->arena, CtVar *, count);
-    if (column->type->kind == TYPE_DATA) return open_layer(el, m, c, fail);
+    if (column->type->kind == TYPE_DATA) return open_layer(el, m, c, block, fail);
     if (column->type->kind != TYPE_TUPLE) return ct_elab_error_term(el, range, m->result);
-    Matrix inner = open_rows(el, m, c, m->rows, m->row_count, count, column->type->parts, vars);
+    Matrix inner = open_rows(el, m, c, m->rows, block, count, column->type->parts, vars);
     CtCore *body = match(el, inner, fail);
     return ct_core_unpack(el->program, range, vars, count, ct_core_var(el->program, range, column), body);
 }
@@ -490,37 +490,41 @@ static bool may_call(CtElab *el, const CtPat *pat) {
     return false;
 }
 
-/* Whether a row has to go through a test to the left of column c first: no other test may take its place. */
+/* Whether a row has to go through a test to the left of column c first: no other test may take its place. In a lazy
+ * program each test may fail, as it evaluates what it tests. */
 static bool waits(CtElab *el, const Row *row, uint32_t c) {
     for (uint32_t j = 0; j < c; j++)
-        if (may_call(el, row->pats[j])) return true;
+        if (row->pats[j] != NULL && (el->is_lazy || may_call(el, row->pats[j]))) return true;
     return false;
 }
 
-/* The number of rows, from the top, that are opened together at column c. */
+/* Whether a pattern is the only one of its type, so that its column is opened without a test. */
+static bool is_only(const CtPat *pat, const CtType *type) {
+    if (pat->kind != PAT_CON) return pat->kind == PAT_TUPLE;
+    return type->kind == TYPE_DATA && type->data->con_count == 1 && !pat->con->tycon->is_open;
+}
+
+/* The number of rows, from the top, that are opened together at column c: not one that applies a function there. */
 static uint32_t block_size(CtElab *el, const Matrix *m, uint32_t c) {
     const CtPat *first = m->rows[0].pats[c];
     if (first->kind == PAT_VIEW) return 1;
-    uint32_t most = 1; /* a row that applies a function here begins another block */
-    while (most < m->row_count && (m->rows[most].pats[c] == NULL || m->rows[most].pats[c]->kind != PAT_VIEW) &&
-           !waits(el, &m->rows[most], c))
-        most++;
-    if (first->kind == PAT_TUPLE) return most;
-    if (first->kind == PAT_CON && m->columns[c]->type->kind == TYPE_DATA && m->columns[c]->type->data->con_count == 1 &&
-        !first->con->tycon->is_open)
-        return most;
     const CtType *type = m->columns[c]->type;
+    bool only = is_only(first, type);
     bool together = first->kind == PAT_CON || built_in(type) || ct_core_type_is_integer(type);
     uint32_t block = 1;
-    while (block < most && m->rows[block].pats[c] != NULL &&
-           (together || same_literal(el, type, &first->lit, &m->rows[block].pats[c]->lit)))
-        block++;
+    for (; block < m->row_count; block++) {
+        const CtPat *pat = m->rows[block].pats[c];
+        if (pat != NULL && pat->kind == PAT_VIEW) break;
+        if (only) continue;
+        if (pat == NULL || waits(el, &m->rows[block], c)) break;
+        if (!together && !same_literal(el, type, &first->lit, &pat->lit)) break;
+    }
     return block;
 }
 
 static CtCore *open_column(CtElab *el, const Matrix *m, uint32_t c, uint32_t block, Fail *fail) {
     const CtPat *first = m->rows[0].pats[c];
-    if (first->kind == PAT_TUPLE) return open_tuple(el, m, c, fail);
+    if (first->kind == PAT_TUPLE) return open_tuple(el, m, c, block, fail);
     if (first->kind == PAT_VIEW) return open_view_pattern(el, m, c, fail);
     if (first->kind == PAT_CON) return open_data(el, m, c, block, fail);
     return open_literals(el, m, c, block, fail);
