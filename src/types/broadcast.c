@@ -104,6 +104,15 @@ static bool mentions(CtTy *type, const CtTy *variable) {
 
 static bool is_number(CtTypes *types, const CtExpr *expr, uint32_t depth);
 
+static bool is_named(const CtTy *type) { return type != NULL && type->kind == TY_META && type->is_named; }
+
+/* Whether a variable of a function's scheme is of numbers, as it is in the type of the name that is its argument:
+ * in that of `w`, for `head w` where `w = [1, 2]`. */
+static bool matches_number(CtTypes *types, CtTy *param, const CtExpr *arg, const CtTy *variable) {
+    CtTy *type = arg->kind == EXPR_VAR ? known_type(types, arg, 1) : NULL;
+    return type != NULL && is_named(matched(param, type, variable));
+}
+
 /* Whether a name applied to these arguments is a number: its type has a variable there, of which arguments that are
  * numbers are all that says more. */
 static bool gives_number(CtTypes *types, const CtExpr *fun, CtExpr *const *args, uint32_t count, uint32_t depth) {
@@ -112,19 +121,24 @@ static bool gives_number(CtTypes *types, const CtExpr *fun, CtExpr *const *args,
     for (uint32_t i = 0; i < count; i++)
         if (!ct_types_ty_is_fun(types, result, &param, &result)) return false;
     result = ct_types_ty_resolve(result);
-    if (result->kind != TY_GENERIC || !is_plain_number(types, result)) return false;
+    if (result->kind != TY_GENERIC) return false;
+    bool number = is_plain_number(types, result);
     for (uint32_t i = 0; i < count; i++) {
         ct_types_ty_is_fun(types, rest, &param, &rest);
-        bool same = ct_types_ty_resolve(param) == result;
-        if (same ? !is_number(types, args[i], depth) : mentions(param, result)) return false;
+        if (!mentions(param, result)) continue;
+        number = ct_types_ty_resolve(param) == result ? is_number(types, args[i], depth)
+                                                      : matches_number(types, param, args[i], result);
+        if (!number) return false;
     }
-    return true;
+    return number;
 }
 
 /* Whether a name is bound to a number, and nothing outside of its binding has said that it is an array. */
 static bool names_number(CtTypes *types, const CtExpr *expr) {
     const CtEntity *entity = expr->entity;
-    return entity && entity->is_number && ct_types_least_axes(types, entity->scheme.type) == 0;
+    if (!entity || !entity->scheme.type || entity->scheme.count > 0) return false;
+    return is_named(ct_types_ty_resolve(entity->scheme.type)) ||
+           (entity->is_number && ct_types_least_axes(types, entity->scheme.type) == 0);
 }
 
 static bool is_number(CtTypes *types, const CtExpr *expr, uint32_t depth) {
@@ -155,8 +169,8 @@ static CtTy *innermost(const CtTypes *types, CtTy *type, int *axes) {
 void ct_types_settle_numbers(CtTypes *types, CtTy *type, uint32_t mark) {
     int axes;
     type = innermost(types, type, &axes);
-    if (axes > 0 && type->kind == TY_META && type->level > types->level && is_plain_number(types, type))
-        type->is_number = true;
+    bool alone = type->kind == TY_META && (type->level > types->level || type->is_named);
+    if (axes > 0 && alone && is_plain_number(types, type)) type->is_number = true;
     for (uint32_t i = mark; i < types->metas.count; i++)
         if (!types->metas.items[i]->link) ct_types_lower(types->metas.items[i], types->level);
 }
@@ -201,8 +215,27 @@ static int known_least(CtTypes *types, const CtExpr *expr) {
     return type ? ct_types_least_axes(types, type) : 0;
 }
 
+/* Marks the numbers in the type of what has a name, or names for its parts, of which nothing outside says more. */
+static void name_numbers(CtTypes *types, CtTy *type) {
+    for (type = ct_types_ty_resolve(type); type->kind == TY_APP && type->has_var; type = ct_types_ty_resolve(type->arg))
+        name_numbers(types, type->fun);
+    if (type->kind == TY_META && type->level > types->level && is_plain_number(types, type)) type->is_named = true;
+}
+
+CtTy *ct_types_check_matched(CtTypes *types, CtExpr *expr, bool in_list, const CtWhy *why) {
+    uint32_t mark = types->metas.count;
+    types->level++;
+    CtTy *type = ct_types_ty_meta(types, 0);
+    ct_types_check_expr(types, expr, in_list ? ct_types_ty_list(types, type) : type, why);
+    types->level--;
+    name_numbers(types, type);
+    ct_types_settle_numbers(types, type, mark);
+    return type;
+}
+
 void ct_types_settle_variable(CtTypes *types, CtEntity *variable, const CtExpr *value) {
     CtTy *type = variable->scheme.type;
+    name_numbers(types, type);
     ct_types_settle_numbers(types, type, types->metas.count);
     if (!value) return;
     variable->is_number = is_number(types, value, DEPTH);

@@ -264,8 +264,7 @@ static CtExpr *check_if(CtTypes *types, CtExpr *expr, CtTy *expected, CtWhy *why
 }
 
 static void check_case(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
-    CtTy *scrutinee = ct_types_ty_meta(types, 0);
-    ct_types_check_expr(types, expr->parts[0], scrutinee, NULL);
+    CtTy *scrutinee = ct_types_check_matched(types, expr->parts[0], false, NULL);
     CtWhy pattern = {.kind = WHY_SCRUTINEE}, later = {.kind = WHY_ALT};
     if (expr->alt_count) later.other = expr->alts[0].rhs.guarded[0].body->range;
     bool open = ct_types_ty_resolve(expected)->kind == TY_META;
@@ -303,6 +302,7 @@ static void check_elements(CtTypes *types, CtExpr *expr, CtTy *expected, const C
     bool open = ct_types_ty_resolve(element)->kind == TY_META;
     CtTy *inner = element;
     uint32_t mark = types->metas.count;
+    const CtExpr *number = expr->kind == EXPR_ARRAY ? ct_types_find_number(types, expr) : NULL;
     bool alone = open && expr->kind == EXPR_ARRAY; /* to see whether anything outside says what the elements are */
     if (alone) {
         types->level++;
@@ -315,7 +315,7 @@ static void check_elements(CtTypes *types, CtExpr *expr, CtTy *expected, const C
         ct_types_settle_numbers(types, ct_types_ty_app(types, types->array->type, inner), mark);
         ct_types_ty_expect(types, expr->range, element, inner, why);
     }
-    if (expr->kind == EXPR_ARRAY) ct_types_note_elements(types, expr, element);
+    if (number != NULL) ct_types_note_number(types, number, element);
 }
 
 static void check_range(CtTypes *types, CtExpr *expr, CtTy *expected, const CtWhy *why) {
@@ -373,9 +373,7 @@ static void check_stmt(CtTypes *types, CtStmt *stmt, bool generator) {
     switch (stmt->kind) {
     case STMT_EXPR: ct_types_check_expr(types, stmt->expr, ct_types_ty_bool(types), &guard); return;
     case STMT_BIND: {
-        CtTy *type = ct_types_ty_meta(types, 0);
-        CtTy *whole = generator ? ct_types_ty_list(types, type) : type;
-        ct_types_check_expr(types, stmt->expr, whole, generator ? &source : NULL);
+        CtTy *type = ct_types_check_matched(types, stmt->expr, generator, generator ? &source : NULL);
         ct_types_check_pat(types, stmt->pat, type, &pattern);
         return;
     }

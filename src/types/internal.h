@@ -247,6 +247,9 @@ bool ct_types_is_number(CtTypes *types, const CtExpr *expr);
 void ct_types_settle_numbers(CtTypes *types, CtTy *type, uint32_t mark);
 /* Does so for a variable that is not generalised; `value`: what it is bound to, or NULL. */
 void ct_types_settle_variable(CtTypes *types, CtEntity *variable, const CtExpr *value);
+/* Checks what a pattern is matched with, or a list of such values: its type. Where the pattern names numbers of it,
+ * they are numbers as if each had been bound by itself. */
+CtTy *ct_types_check_matched(CtTypes *types, CtExpr *expr, bool in_list, const struct CtWhy *why);
 /* How often a type is an array of arrays; −1 where what is in these is not known. */
 int ct_types_axes(const CtTypes *types, CtTy *type);
 /* The same, without what is not known. */
@@ -265,8 +268,11 @@ bool ct_types_is_numeric(CtTypes *types, const CtTy *variable);
 void ct_types_declare_defaults(CtTypes *types, const CtDecls *decls);
 /* Notes a literal whose type may turn out to be Int, for which it is too large. */
 void ct_types_note_large(CtTypes *types, const CtLit *lit, CtTy *type, CtSourceRange range, bool negated);
-/* Notes numbers that are written as the elements of an array: its type may turn out to be an array of arrays. */
-void ct_types_note_elements(CtTypes *types, const CtExpr *array, CtTy *element);
+/* The first number that is written as an element of an array, or NULL; known before its elements are checked, which may
+ * say of a name that it is an array. */
+const CtExpr *ct_types_find_number(CtTypes *types, const CtExpr *array);
+/* Notes that it is an element of this type: the array may turn out to be an array of arrays. */
+void ct_types_note_number(CtTypes *types, const CtExpr *number, CtTy *element);
 /* Notes a use of what was generalised over the type of such numbers. */
 void ct_types_note_written(CtTypes *types, const CtExpr *use, const CtScheme *scheme);
 /* Reports those whose type did. */

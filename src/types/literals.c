@@ -56,19 +56,21 @@ static void report_element(CtTypes *types, CtSourceRange range, bool is_use) {
             "its type: ([|1, 2|] :: Array Double)");
 }
 
-void ct_types_note_elements(CtTypes *types, const CtExpr *array, CtTy *element) {
-    if (types->is_library || array->part_count < 2) return; /* one number is a row and a column */
-    for (uint32_t i = 0; i < array->part_count; i++) {
-        if (!ct_types_is_number(types, array->parts[i])) continue;
-        if (ct_types_least_axes(types, element) > 0)
-            report_element(types, array->parts[i]->range, false); /* at once: there may be a second attempt */
-        else
-            ct_push(types->arena, &types->large,
-                    ((CtLargeLiteral){.type = element, .range = array->parts[i]->range, .is_element = true}));
-        element = ct_types_ty_resolve(element);
-        if (element->kind == TY_META) element->is_written = true;
-        return;
-    }
+const CtExpr *ct_types_find_number(CtTypes *types, const CtExpr *array) {
+    if (types->is_library || array->part_count < 2) return NULL; /* one number is a row and a column */
+    for (uint32_t i = 0; i < array->part_count; i++)
+        if (ct_types_is_number(types, array->parts[i])) return array->parts[i];
+    return NULL;
+}
+
+void ct_types_note_number(CtTypes *types, const CtExpr *number, CtTy *element) {
+    if (ct_types_least_axes(types, element) > 0)
+        report_element(types, number->range, false); /* at once: there may be a second attempt */
+    else
+        ct_push(types->arena, &types->large,
+                ((CtLargeLiteral){.type = element, .range = number->range, .is_element = true}));
+    element = ct_types_ty_resolve(element);
+    if (element->kind == TY_META) element->is_written = true;
 }
 
 void ct_types_note_written(CtTypes *types, const CtExpr *use, const CtScheme *scheme) {

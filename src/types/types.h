@@ -28,6 +28,7 @@ typedef struct CtTy {
     bool of_forall : 1; /* GENERIC: of an expression of a type of higher rank (poly.c) */
     bool is_number : 1; /* META, GENERIC: of arithmetic, and no array: the element of an array written out of numbers */
     bool is_written : 1; /* META, GENERIC: numbers of this type are written as the elements of an array */
+    bool is_named : 1;   /* META: of numbers that have names, as far as what binds the names tells */
     uint32_t level;      /* META: the let-depth, for generalisation */
     uint32_t arity;      /* META, GENERIC: arguments it takes: 0 for a type, 1 for a constructor such as Array */
     union {

@@ -56,6 +56,7 @@ static CtUnify join(CtTypes *types, CtTy *a, CtTy *b) {
     }
     a->link = b;
     if (a->arity > b->arity) b->arity = a->arity;
+    b->is_named |= a->is_named && a->level == b->level; /* a variable of an outer level may be of arrays */
     b->is_number |= a->is_number;
     b->is_written |= a->is_written;
     for (CtPred *pred = a->preds; pred; pred = pred->next)
