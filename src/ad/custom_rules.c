@@ -313,9 +313,12 @@ static CtCore *by_tangent(Custom *c, CtSeq *seq) {
     return c->t->rules->by_tangent(c->ad, seq, &wrap, c->rule);
 }
 
+/* Of one real, forward asks for the slope and scales it: a rule may divide by 0 where nothing varies. */
 static CtCore *by_rule(Custom *c, CtSeq *seq) {
-    if (c->op == DERIV_WITH_JVP && c->t->rules->by_tangent) return by_tangent(c, seq);
-    if (ct_ad_is_real(c->s) && ct_ad_is_real(c->result)) return single(c, seq);
+    bool is_single = ct_ad_is_real(c->s) && ct_ad_is_real(c->result);
+    bool scales = is_single && c->t->method == METHOD_FORWARD;
+    if (c->op == DERIV_WITH_JVP && c->t->rules->by_tangent && !scales) return by_tangent(c, seq);
+    if (is_single) return single(c, seq);
     if (c->t->rules->reverse && c->t->rules->reverse->rule) return by_pullback(c, seq);
     Told told = c->op == DERIV_WITH_VJP ? told_by_vjp(c, seq) : told_by_jvp(c, seq);
     CtCore *ys = ct_ad_seq_name(seq, "ys", by_rows(c, seq, &told));
