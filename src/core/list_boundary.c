@@ -106,16 +106,18 @@ static bool is_free(Boundary *b, CtType *type) {
 /* ---- the program's own types ---- */
 
 /* The data types in a type of the entry point that have lists in their fields. Refused are recursive ones, whose values
- * a loop would have to convert. */
+ * a loop would have to convert, and those in lists of arrays, which stay as they are (convert_list). */
 static void find_datas(Boundary *b, CtType *type, uint32_t depth) {
     enum { DEEPEST_TYPE = 50 };
-    CtMap met = {0};
+    CtMap met = {0}, changed = {0};
     if (depth > DEEPEST_TYPE || leads_to(b, type, &met, is_free)) b->refused = true;
     if (b->refused || !has_lists(b, type)) return;
     for (uint32_t i = 0; i < type->count; i++) find_datas(b, type->parts[i], depth + 1);
     if (type->kind != TYPE_DATA) return;
     if (ct_core_list_is_list(type)) {
-        find_datas(b, ct_core_list_element(type), depth + 1);
+        CtType *element = ct_core_list_element(type);
+        find_datas(b, element, depth + 1);
+        b->refused |= element->kind == TYPE_ARRAY && leads_to(b, element, &changed, is_changed);
         return;
     }
     if (is_changed(b, type)) return;
