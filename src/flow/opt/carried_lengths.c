@@ -51,6 +51,7 @@ static Length length_of(const Lengths *p, const CtFlowArg *arg) {
     if (arg->var != NULL && p->set[arg->var->id] == p->look) return p->items[arg->var->id];
     bool array = arg->type->kind == FLOW_ARRAY;
     CtFlowLength length = array ? ct_flow_length(&p->facts, arg, 0, false) : ct_flow_length_of(&p->facts, *arg);
+    if (array && length.known.type != NULL) length = ct_flow_length_of(&p->facts, length.known);
     const CtFlowVar *root = length.known.type != NULL ? length.known.var : length.dimension == 0 ? length.array : NULL;
     return root != NULL && p->set[root->id] == p->look ? p->items[root->id] : (Length){.base = length};
 }
@@ -221,9 +222,25 @@ typedef struct Chosen {
     uint32_t depth;     /* that the loop is in */
 } Chosen;
 
+/* The least of two lengths, of which one is known in front of the loop: that one, if it is the least. */
+static void take_least(const Chosen *c, const CtFlowStep *step) {
+    const CtFlowVar *result = step->results.items[0];
+    if (result == NULL || c->p->set[result->id] != c->p->look) return;
+    for (uint32_t i = 0; i < 2; i++) {
+        const CtFlowArg *arg = &step->args.items[i];
+        Length length = length_of(c->p, arg);
+        bool outside = arg->var != NULL && ct_flow_fact(&c->p->facts, arg)->depth <= c->depth;
+        if (!outside || !is_same(&length, &c->p->items[result->id])) continue;
+        CT_FIRED("carried_lengths.shortest");
+        ct_flow_substitute(c->block, result, *arg);
+        return;
+    }
+}
+
 /* An array that a switch makes, of a length that is known in front of the loop. */
 static void ask_outside(void *data, CtFlowStep *step) {
     const Chosen *c = data;
+    if (ct_flow_is_prim(step, PRIM_INT_MIN)) take_least(c, step);
     if (step->kind != FLOW_DIM || step->as.index > 0 || step->args.items[0].var == NULL) return;
     const CtFlowVar *array = step->args.items[0].var;
     if (c->p->set[array->id] != c->p->look || ct_flow_maker(&c->p->facts, &step->args.items[0], FLOW_SWITCH) == NULL)
