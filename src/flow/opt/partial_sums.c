@@ -9,7 +9,8 @@
  *         1: return z
  *
  * So are products. The terms are the same, computed in the same order, but added from the first to the last: Ints, which
- * wrap, have the same sum; of Doubles it has other last bits, so exact mode does not do this. */
+ * wrap, have the same sum; of Doubles it has other last bits, so exact mode does not do this. Recursion that would be no
+ * loop stays: one_sweep.c does without residuals of it. */
 #include "flow/opt/passes.h"
 
 typedef struct PartialSums {
@@ -119,13 +120,16 @@ static void write(PartialSums *p) {
     p->uses = ct_flow_count_uses(p->flow, to);
     write_exits(p, to->body, flow_of(sum));
     *entry = (CtFlowBlock){.exit = EXIT_TAIL, .tail = to, .values = entry->values, .range = from->body->range};
-    from->body = entry;
+    if (ct_flow_counts(p->flow, to) && CT_FIRED("partial_sums.passed_on"))
+        from->body = entry;
+    else
+        p->flow->functions.count--; /* it would be no loop */
 }
 
 void ct_flow_partial_sums(CtFlow *flow) {
     PartialSums p = {.flow = flow};
     for (uint32_t i = 0, count = flow->functions.count; i < count; i++) {
         p.from = flow->functions.items[i];
-        if (adds_up(&p) && CT_FIRED("partial_sums.passed_on")) write(&p);
+        if (adds_up(&p)) write(&p);
     }
 }

@@ -74,7 +74,7 @@ static void takes_one(void *data, CtFlowStep *step) {
     if (ct_flow_is_derivative(step)) *(bool *)data = true;
 }
 
-static bool takes_derivatives(const CtFlow *flow) {
+bool ct_flow_takes_derivatives(const CtFlow *flow) {
     bool some = false;
     for (uint32_t i = 0; i < flow->functions.count; i++)
         ct_flow_each_step(flow->functions.items[i]->body, takes_one, &some);
@@ -110,7 +110,7 @@ void ct_flow_pass_all(CtFlow *flow, uint32_t count, bool lint, CtTimes *times) {
         bool derives = order[i] == PASS_derive;
         if (i >= count && !derives) continue;
         assert((known & row->needs) == row->needs);
-        if (derives) flow->takes_derivatives = takes_derivatives(flow);
+        if (derives) flow->takes_derivatives = ct_flow_takes_derivatives(flow);
         double begun = ct_times_now();
         derived |= derives;
         row->run(flow);

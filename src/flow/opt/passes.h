@@ -106,10 +106,20 @@ CtFlowFunction *ct_flow_both_sweeps(CtFlow *flow, CtFlowSweeps *sweeps);
 void ct_flow_yield_instead(CtFlow *flow, CtFlowFunction *function, CtFlowBlock *block, const CtFlowTypes *types,
                            CtSourceRange range);
 
+/* ---- recursion_to_loop.c ---- */
+
+/* Whether the tail calls of a function by itself count up or down to a bound, so that it can be a loop. */
+bool ct_flow_counts(CtFlow *flow, CtFlowFunction *function);
+
 /* ---- extreme_folds.c ---- */
 
 /* Folds of a function, outside of loops, that are the extreme of a whole vector: ct_flow_extremes. */
 void ct_flow_extreme_folds(CtFlow *flow, CtFlowFunction *function, CtFlowFacts *facts);
+
+/* ---- passes.c ---- */
+
+/* Whether the program has steps that take derivatives: before `derive` has taken them. */
+bool ct_flow_takes_derivatives(const CtFlow *flow);
 
 /* ---- the passes ---- */
 

@@ -363,14 +363,21 @@ static void write_loop(Recursion *c) {
     c->function->body = body;
 }
 
+static bool look_at(Recursion *c, CtFlow *flow, CtFlowFunction *function) {
+    *c = (Recursion){.flow = flow, .function = function};
+    c->same = CT_NEW_ARRAY(flow->arena, bool, function->params.count + 1);
+    ct_flow_facts_begin(&c->facts, flow, function);
+    return counts(c);
+}
+
+bool ct_flow_counts(CtFlow *flow, CtFlowFunction *function) {
+    Recursion c;
+    return look_at(&c, flow, function);
+}
+
 void ct_flow_recursion_to_loop(CtFlow *flow) {
     CtFlowCycles cycles = ct_flow_cycles(flow, true);
-    Recursion c = {.flow = flow};
-    for (uint32_t i = 0; i < flow->functions.count; i++) {
-        if (!cycles.iterations[cycles.component[i]]) continue;
-        c.function = flow->functions.items[i];
-        c.same = CT_NEW_ARRAY(flow->arena, bool, c.function->params.count + 1);
-        ct_flow_facts_begin(&c.facts, flow, c.function);
-        if (counts(&c)) write_loop(&c);
-    }
+    Recursion c;
+    for (uint32_t i = 0; i < flow->functions.count; i++)
+        if (cycles.iterations[cycles.component[i]] && look_at(&c, flow, flow->functions.items[i])) write_loop(&c);
 }
