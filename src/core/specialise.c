@@ -196,6 +196,7 @@ static CtCore *as_global(Specialiser *s, CtGlobal *owner, Function *function, Ct
     CtCore *body = ct_core_copy(p, lam->body, &replace);
     global->body = ct_core_lam(p, given->range, lam->name, params, count, body);
     global->is_library = owner->is_library;
+    function_of(s, global)->generation = s->generation + 1;
     CtCore *function_of_all = ct_core_global(p, given->range, global);
     if (captured == 0) return function_of_all;
     CT_FIRED("specialise.lifted");
