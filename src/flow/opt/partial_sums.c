@@ -8,9 +8,10 @@
  *            return add e, rest                     1: return add sum, z
  *         1: return z
  *
- * So are products. The terms are the same, computed in the same order, but added from the first to the last: Ints, which
- * wrap, have the same sum; of Doubles it has other last bits, so exact mode does not do this. Recursion that would be no
- * loop stays: one_sweep.c does without residuals of it. */
+ * So are products. The terms are the same, computed in the same order, but added from the first to the last, which
+ * gives other last bits; so exact mode does not do this. Recursion that would be no loop stays: one_sweep.c does
+ * without residuals of it. So do sums of Ints: those of a loop without an end might be computed without it, where
+ * recursion runs out of memory. */
 #include "flow/opt/passes.h"
 
 typedef struct PartialSums {
@@ -22,17 +23,13 @@ typedef struct PartialSums {
     bool leaves;          /* by a tail call */
 } PartialSums;
 
-static bool is_kind(const PartialSums *p, CtPrim prim) {
-    bool whole = prim == PRIM_INT_ADD || prim == PRIM_INT_MUL, real = prim == PRIM_ADD || prim == PRIM_MUL;
-    return whole || (real && !p->flow->exact);
-}
-
 /* The last two steps of a block, if they call the function itself and return a sum of what it gives. */
 static bool is_end(const PartialSums *p, const CtFlowBlock *block, CtFlowArg *term) {
     if (block->exit != EXIT_RETURN || block->steps.count < 2) return false;
     const CtFlowStep *call = block->steps.items[block->steps.count - 2];
     const CtFlowStep *sum = block->steps.items[block->steps.count - 1];
-    if (call->kind != FLOW_CALL || call->as.function != p->from || sum->kind != FLOW_PRIM || !is_kind(p, sum->as.prim))
+    if (call->kind != FLOW_CALL || call->as.function != p->from || sum->kind != FLOW_PRIM ||
+        (sum->as.prim != PRIM_ADD && sum->as.prim != PRIM_MUL))
         return false;
     const CtFlowVar *rest = call->results.items[0];
     if (rest == NULL || p->uses[rest->id] != 1 || block->values.items[0].var != sum->results.items[0]) return false;
@@ -97,9 +94,7 @@ static void write_exits(const PartialSums *p, CtFlowBlock *block, CtFlowArg sum)
 
 /* What a sum or product begins with. */
 static CtFlowArg neutral(const PartialSums *p, const CtFlowType *type) {
-    bool product = p->prim == PRIM_MUL || p->prim == PRIM_INT_MUL;
-    if (type->kind != FLOW_I64) return ct_flow_real(type, product ? 1 : -0.0);
-    return (CtFlowArg){.type = type, .lit = {.integer = product ? 1 : 0}};
+    return ct_flow_real(type, p->prim == PRIM_MUL ? 1 : -0.0);
 }
 
 static void write(PartialSums *p) {
@@ -128,7 +123,7 @@ static void write(PartialSums *p) {
 
 void ct_flow_partial_sums(CtFlow *flow) {
     PartialSums p = {.flow = flow};
-    for (uint32_t i = 0, count = flow->functions.count; i < count; i++) {
+    for (uint32_t i = 0, count = flow->functions.count; i < count && !flow->exact; i++) {
         p.from = flow->functions.items[i];
         if (adds_up(&p)) write(&p);
     }
