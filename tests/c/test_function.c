@@ -39,7 +39,7 @@ static const char source[] =
     "rows :: Array (Array Double) -> Array Double\n"
     "rows xs = xs ! 1\n"
     "climb :: Int -> Double\n"
-    "climb n = if n == 0 then 0 else 1 + climb (n - 1)\n"
+    "climb n = if n == 0 then 0 else abs (1 + climb (n - 1))\n"
     "told :: Int -> Double\n"
     "told n = trace \"begin\" (climb n)\n"
     "total :: [Double] -> Double\n"
