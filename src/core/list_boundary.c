@@ -314,53 +314,37 @@ static CtCore *with_converted(Boundary *b, const CtLam *lam, CtType *const *from
     return ct_core_lam(b->p, lam->node->range, lam->name, params, lam->count, body);
 }
 
-/* What the program is given in place of lists of numbers, and of lists of these: arrays and matrices. */
-static CtType *given_type(Boundary *b, CtType *type) {
-    CtType *known = ct_map_get(&b->given, ct_key(type)), *given = type;
+/* What the program is given in place of lists of numbers, and of lists of these: arrays and matrices. What it gives, in
+ * place of lists of numbers alone: of lists of lists that it makes nothing is known. */
+static CtType *outer_type(Boundary *b, CtType *type) {
+    CtMap *outer = b->goes_out ? &b->taken : &b->given;
+    CtType *known = ct_map_get(outer, ct_key(type)), *instead = type;
     if (known != NULL || !has_lists(b, type)) return known != NULL ? known : type;
-    if (ct_core_list_may_have_rows(type)) {
+    if (!b->goes_out && ct_core_list_may_have_rows(type)) {
         b->input.equal_rows = CT_FIRED("lists.equal_rows");
-        given = ct_core_type_array(b->p, given_type(b, ct_core_list_element(type)));
+        instead = ct_core_type_array(b->p, outer_type(b, ct_core_list_element(type)));
     } else if (ct_core_list_is_list(type)) {
         CtType *element = ct_core_list_element(type);
-        if (ct_core_list_is_number(element)) given = ct_core_type_array(b->p, element);
+        if (ct_core_list_is_number(element)) instead = ct_core_type_array(b->p, element);
     } else if (type->kind == TYPE_DATA) {
-        return other_data(b, type, &b->given, given_type);
+        return other_data(b, type, outer, outer_type);
     } else if (type->kind == TYPE_TUPLE) {
         CtType **parts = CT_NEW_ARRAY(arena_of(b), CtType *, type->count);
-        for (uint32_t i = 0; i < type->count; i++) parts[i] = given_type(b, type->parts[i]);
-        given = ct_core_type_tuple(b->p, parts, type->count);
+        for (uint32_t i = 0; i < type->count; i++) parts[i] = outer_type(b, type->parts[i]);
+        instead = ct_core_type_tuple(b->p, parts, type->count);
     }
-    ct_map_set(arena_of(b), &b->given, ct_key(type), given);
-    return given;
-}
-
-/* What is taken from the program in place of lists of numbers: arrays. Of lists of lists nothing is known. */
-static CtType *taken_type(Boundary *b, CtType *type) {
-    CtType *known = ct_map_get(&b->taken, ct_key(type)), *taken = type;
-    CtMap met = {0};
-    if (known != NULL || !leads_to(b, type, &met, is_list_of_numbers)) return known != NULL ? known : type;
-    if (ct_core_list_is_list(type)) {
-        CtType *element = ct_core_list_element(type);
-        if (ct_core_list_is_number(element)) taken = ct_core_type_array(b->p, element);
-    } else if (type->kind == TYPE_DATA) {
-        return other_data(b, type, &b->taken, taken_type);
-    } else if (type->kind == TYPE_TUPLE) {
-        CtType **parts = CT_NEW_ARRAY(arena_of(b), CtType *, type->count);
-        for (uint32_t i = 0; i < type->count; i++) parts[i] = taken_type(b, type->parts[i]);
-        taken = ct_core_type_tuple(b->p, parts, type->count);
-    }
-    ct_map_set(arena_of(b), &b->taken, ct_key(type), taken);
-    return taken;
+    ct_map_set(arena_of(b), outer, ct_key(type), instead);
+    return instead;
 }
 
 /* The function of arrays that the entry point calls: its own body, between conversions. */
-static CtGlobal *function_of_arrays(Boundary *b, const CtType *outside, const CtGlobal *root,
-                                    const CtLam *lam) {
-    CtType *result = taken_type(b, outside->parts[lam->count]);
+static CtGlobal *function_of_arrays(Boundary *b, const CtType *outside, const CtGlobal *root, const CtLam *lam) {
+    b->goes_out = true;
+    CtType *result = outer_type(b, outside->parts[lam->count]);
+    b->goes_out = false;
     CtCore *body = convert_result(b, lam->body, result);
     CtType **given = CT_NEW_ARRAY(arena_of(b), CtType *, lam->count);
-    for (uint32_t i = 0; i < lam->count; i++) given[i] = given_type(b, root->type->parts[i]);
+    for (uint32_t i = 0; i < lam->count; i++) given[i] = outer_type(b, root->type->parts[i]);
     const char *name = ct_format(arena_of(b), "%s{arrays}", root->name->text);
     CtType *type = ct_core_type_fun(b->p, given, lam->count, result);
     CtGlobal *global = ct_core_global_new(b->p, name, type, root->range);

@@ -5,7 +5,7 @@
  * A parameter is fixed if it has a function type and every recursive call passes it on. A λ is specialised to if the
  * simplifier will inline it (it is called once, or small); a larger closed λ becomes a global, and one with captured
  * variables a small λ that calls a global of them. There is one copy for each global passed, and one for each call with
- * a λ, at most GENERATIONS deep and within a budget of nodes, so that the program grows by a constant factor at most. */
+ * a λ, at most GENERATIONS deep and within a budget of nodes, so that the program grows by a constant factor. */
 #include "core/simplify.h"
 
 #include "base/rules.h"

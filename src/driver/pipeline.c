@@ -334,7 +334,10 @@ bool ct_driver_build_native(CtBuild *build, CtNativeOptions options, CtKnown kno
 CtFlow *ct_driver_flow(CtBuild *build) {
     CtGlobal *function = build->given.function;
     CtFlow *flow = ct_flow_make(build->program, build->ad, function != NULL ? function : build->entry);
-    if (function != NULL) flow->input = function->type->parts[0], flow->output = ct_core_type_fun_result(function->type);
+    if (function != NULL) {
+        flow->input = function->type->parts[0];
+        flow->output = ct_core_type_fun_result(function->type);
+    }
     return flow;
 }
 

@@ -304,7 +304,7 @@ typedef struct CtFlow {
     CtFlowFunction *entry;
     /* Of the entry, where it takes and gives arrays in place of lists; NULL: those of its type. */
     const CtType *input, *output;
-    bool exact; /* results must equal the evaluator's bit for bit */
+    bool exact;                      /* results must equal the evaluator's bit for bit */
     struct CtFlowAdjoints *adjoints; /* what differentiation has made: adjoint.c */
     uint32_t constant_words;
     /* Function id and parameter index -> whether an update may change the parameter in place (forward_sweep.c). */

@@ -7,8 +7,9 @@
  *       yield x, …                                x = read xs, i
  *                                                 yield …
  *
- * So iterations do not wait for each other. A derivative adds to the adjoint of xs where p was read, and its reverse sweep
- * needs no values of p. Where no derivatives are taken, a scan is as good (shifted_reads.c makes one of such reads). */
+ * So iterations do not wait for each other. A derivative adds to the adjoint of xs where p was read, and its reverse
+ * sweep needs no values of p. Where no derivatives are taken, a scan is as good (shifted_reads.c makes one of such
+ * reads). */
 #include "flow/opt/passes.h"
 
 typedef struct Previous {

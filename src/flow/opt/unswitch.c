@@ -10,8 +10,9 @@
  *
  * The test of an operation on two arrays whether they have one length is such a switch: in its other branch, an array
  * of one element is repeated. So is a test for what is a case of its own and takes no steps, as that for no elements in
- * `if null xs then 0 else maximum xs`: the other branch, which has loops, stands for the switch. What follows the loop in its block is written twice, too, if it is short: a fold of what
- * the loop makes is fused with it, and so is a derivative. */
+ * `if null xs then 0 else maximum xs`: the other branch, which has loops, stands for the switch. What follows the loop
+ * in its block is written twice, too, if it is short: a fold of what the loop makes is fused with it, and so is a
+ * derivative. */
 #include "flow/opt/passes.h"
 
 enum { LARGEST = 400 }; /* steps that are written twice */
