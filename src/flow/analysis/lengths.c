@@ -60,15 +60,29 @@ enum { DEEPEST = 40 };             /* bound of the search through definitions */
 #define LARGEST (INT64_C(1) << 32) /* of literals that are added */
 
 static CtFlowLength length(const CtFlowFacts *facts, const CtFlowArg *array, uint32_t dimension, bool some, int depth);
+static CtFlowLength length_of(const CtFlowFacts *facts, CtFlowArg count, int depth);
 
 static CtFlowLength own_length(const CtFlowArg *array, uint32_t dimension) {
     return (CtFlowLength){.array = array->var, .dimension = dimension};
 }
 
+/* min k n, with a literal k, is k where n is known to be as large. */
+static const CtFlowArg *smaller(const CtFlowFacts *facts, const CtFlowStep *step, int depth) {
+    if (!ct_flow_is_prim(step, PRIM_INT_MIN)) return NULL;
+    for (uint32_t i = 0; i < 2; i++) {
+        const CtFlowArg *limit = &step->args.items[i], *of = &step->args.items[1 - i];
+        if (limit->var != NULL || limit->lit.integer <= 0 || of->var == NULL || depth <= 0) continue;
+        if (ct_flow_least(facts, length_of(facts, *of, depth - 1)) >= limit->lit.integer) return limit;
+    }
+    return NULL;
+}
+
 static CtFlowLength length_of(const CtFlowFacts *facts, CtFlowArg count, int depth) {
-    const CtFlowStep *dim = ct_flow_maker(facts, &count, FLOW_DIM);
-    if (dim != NULL) return length(facts, &dim->args.items[0], dim->as.index, false, depth);
-    return (CtFlowLength){.known = count};
+    const CtFlowStep *maker = ct_flow_fact(facts, &count)->maker;
+    if (maker != NULL && maker->kind == FLOW_DIM)
+        return length(facts, &maker->args.items[0], maker->as.index, false, depth);
+    const CtFlowArg *known = maker != NULL ? smaller(facts, maker, depth) : NULL;
+    return (CtFlowLength){.known = known != NULL && CT_FIRED("lengths.smaller") ? *known : count};
 }
 
 CtFlowLength ct_flow_length_of(const CtFlowFacts *facts, CtFlowArg count) { return length_of(facts, count, DEEPEST); }

@@ -5,6 +5,8 @@
  * is replaced by its branch. Inside a branch the value switched on is known. */
 #include "flow/opt/passes.h"
 
+enum { MOST_APPENDED = 8 }; /* arrays of one */
+
 typedef struct Known { /* what is known inside a branch: a number, or the constructor of a node */
     const CtFlowVar *var;
     int64_t tag;
@@ -223,6 +225,30 @@ static bool appended_known(Simplify *s, const CtFlowStep *step) {
     return false;
 }
 
+/* concat of a few arrays of numbers appends them, so that each may be written where it belongs; once derivatives, which
+ * know both, have been taken. */
+static void append_rows(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
+    const CtFlowStep *rows = ct_flow_is_bulk(step, ARRAY_CONCAT) ? maker(s, &step->args.items[0]) : NULL;
+    if (rows == NULL || rows->kind != FLOW_ITEMS || !s->flow->is_closed) return;
+    if (rows->args.count < 2 || rows->args.count > MOST_APPENDED || rows->args.items[0].type->rank != 1) return;
+    CT_FIRED("simplify.append_rows");
+    CtFlowArgs parts = rows->args;
+    CtFlowArg rest = parts.items[parts.count - 1];
+    for (uint32_t i = parts.count - 1; i-- > 1;) {
+        CtFlowStep *both = CT_NEW(s->arena, CtFlowStep);
+        *both = (CtFlowStep){.kind = FLOW_BULK, .range = step->range, .as.bulk = ARRAY_APPEND};
+        both->args = one(s, parts.items[i]);
+        ct_push(s->arena, &both->args, rest);
+        rest = flow_of(ct_flow_fresh(s->flow, s->function, NULL, rest.type));
+        ct_push(s->arena, &both->results, rest.var);
+        ct_flow_facts_step(&s->facts, both, s->depth);
+        ct_push(s->arena, &to->steps, both);
+    }
+    step->as.bulk = ARRAY_APPEND;
+    step->args = one(s, parts.items[0]);
+    ct_push(s->arena, &step->args, rest);
+}
+
 /* The length of a row, where all rows have a known one. A row was read, so there is one, which is no longer known of
  * the array that the row's length is looked up in. */
 static bool row_length_known(Simplify *s, const CtFlowStep *step) {
@@ -407,12 +433,23 @@ static bool plain_known(Simplify *s, const CtFlowStep *step) {
     return false;
 }
 
+/* Whether two arrays, or lengths, are equally long in a dimension; those that are appended, part by part. */
+static bool same_length(Simplify *s, const CtFlowArg *a, const CtFlowArg *b, uint32_t dimension, uint32_t depth) {
+    const CtFlowStep *one = maker(s, a), *other = maker(s, b);
+    bool both = dimension == 0 && depth > 0 && one != NULL && other != NULL && ct_flow_is_bulk(one, ARRAY_APPEND) &&
+                ct_flow_is_bulk(other, ARRAY_APPEND);
+    for (uint32_t i = 0; both && i < 2; i++)
+        both = same_length(s, &one->args.items[i], &other->args.items[i], 0, depth - 1);
+    if (both) return CT_FIRED("simplify.appended_alike");
+    return ct_flow_same_length(&s->facts, ct_flow_checked_length(&s->facts, a, dimension, false),
+                               ct_flow_checked_length(&s->facts, b, dimension, false));
+}
+
 /* Whether the first `dimensions` lengths of two arrays are known to be equal. From here on they are. */
 static bool check_lengths(Simplify *s, const CtFlowStep *step, uint32_t dimensions) {
     bool same = true;
     for (uint32_t i = 0; i < dimensions; i++)
-        same &= ct_flow_same_length(&s->facts, ct_flow_checked_length(&s->facts, &step->args.items[0], i, false),
-                                    ct_flow_checked_length(&s->facts, &step->args.items[1], i, false));
+        same &= same_length(s, &step->args.items[0], &step->args.items[1], i, MOST_APPENDED);
     ct_flow_learn(&s->facts, step);
     return same && CT_FIRED("simplify.check_lengths");
 }
@@ -821,6 +858,7 @@ static bool walk_step(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
     if (step->kind == FLOW_CHECK_SLICE) slice_length(s, to, step);
     CtFlowBuilder front = {.flow = s->flow, .arena = s->arena, .function = s->function, .block = to};
     ct_flow_transpose_items(&front, &s->facts, step, s->depth);
+    append_rows(s, to, step);
     if (is_known(s, step) || (step->kind == FLOW_OPEN && open_behind(s, to, step))) return true;
     if (step->kind == FLOW_LOOP) simplify_loop(s, step);
     if (step->kind == FLOW_SWITCH) simplify_switch(s, step);

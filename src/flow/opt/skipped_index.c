@@ -1,4 +1,5 @@
-/* Loops that keep every element but the one at an index, as `[x | (i, x) <- zip [0 ..] xs, i /= k]` does, become maps:
+/* Every element but the one at an index. Loops that keep these, as `[x | (i, x) <- zip [0 ..] xs, i /= k]` does, become
+ * maps:
  *
  *     y = fold n, [] do i, s:              p = if k < 0 then n else k
  *       ⟨x⟩                                c = n - (p < n)
@@ -10,7 +11,11 @@
  * So the length of the array is known before it is made, its elements are reads beside the loop's index, and what
  * reads it can be fused with it. What is computed in front of the switch is not computed for the element that is left
  * out, so it must not be able to fail. The memory of the array is asked for at once: an iteration that fails, of a loop
- * that may be long, might not have been reached otherwise. */
+ * that may be long, might not have been reached otherwise.
+ *
+ * So do the parts in front of it and behind it, `take k xs ++ drop (k + 1) xs`, in functions that call themselves: in a
+ * determinant by minors, small_sizes.c then knows the elements, and a matrix and its parts are made by one loop. Of
+ * long arrays, which other functions may be given, parts are copied faster as a whole. */
 #include "flow/copy.h"
 #include "flow/opt/passes.h"
 
@@ -22,7 +27,8 @@ typedef struct Skipping {
     CtFlowFacts facts;
     CtFlowEffects effects;
     const bool *telling;
-    CtFlowBlock *out; /* in front of the loop */
+    bool calls_itself; /* the function */
+    CtFlowBlock *out;  /* in front of the loop */
 } Skipping;
 
 /* The branch of a test that is taken where it is true, or is not. */
@@ -149,6 +155,55 @@ static void become_map(Skipping *s, CtFlowStep *loop, const CtFlowStep *choice) 
     loop->as.loop.carried = 0;
 }
 
+/* ---- two parts ---- */
+
+/* The slice that an array is, of the elements from an index on; NULL: it is none. */
+static const CtFlowStep *part_of(const Skipping *s, const CtFlowArg *array) {
+    const CtFlowStep *made = ct_flow_fact(&s->facts, array)->maker;
+    return ct_flow_is_bulk(made, ARRAY_SLICE) ? made : NULL;
+}
+
+static bool is_behind(const Skipping *s, const CtFlowArg *next, const CtFlowArg *index) {
+    const CtFlowStep *sum = ct_flow_fact(&s->facts, next)->maker;
+    return ct_flow_is_prim(sum, PRIM_INT_ADD) && ct_flow_same(&sum->args.items[0], index) &&
+           ct_flow_is_int(&sum->args.items[1], 1);
+}
+
+/* Whether a step appends what is behind an element of an array to what is in front of it. */
+static bool joins_the_others(const Skipping *s, const CtFlowStep *step) {
+    if (!s->calls_itself || !ct_flow_is_bulk(step, ARRAY_APPEND)) return false;
+    const CtFlowStep *front = part_of(s, &step->args.items[0]), *behind = part_of(s, &step->args.items[1]);
+    if (front == NULL || behind == NULL || !ct_flow_is_int(&front->args.items[0], 0)) return false;
+    return ct_flow_same(&front->args.items[2], &behind->args.items[2]) &&
+           is_behind(s, &behind->args.items[0], &front->args.items[1]);
+}
+
+/* map (k + m) do j: read xs, if j < k then j else j + 1 */
+static CtFlowStep *map_of_parts(Skipping *s, const CtFlowStep *step) {
+    const CtFlowStep *front = part_of(s, &step->args.items[0]), *behind = part_of(s, &step->args.items[1]);
+    CtFlowBuilder b = {.flow = s->flow, .arena = s->flow->arena, .function = s->function, .block = s->out};
+    CtFlowArg place = front->args.items[1], all = front->args.items[2];
+    CtFlowArg kept = ct_flow_prim_int(&b, step->range, PRIM_INT_ADD, place, behind->args.items[1]);
+    CtFlowLooping loop = ct_flow_loop_begin(&b, step->range, kept, &(CtFlowArgs){0});
+    CtFlowArg next = ct_flow_prim_int(&b, step->range, PRIM_INT_ADD, loop.index, ct_flow_int(&b, 1));
+    CtFlowArg is_before = ct_flow_prim_int(&b, step->range, PRIM_INT_LT, loop.index, place);
+    CtFlowArg index = ct_flow_choose(&b, step->range, is_before, loop.index, next);
+    CtFlowArgs values = {0};
+    ct_push(b.arena, &values, ct_flow_read(&b, step->range, all, &index, 1));
+    ct_flow_leave(&b, EXIT_YIELD, step->range, &values, NULL);
+    s->out->steps.count--;
+    loop.step->results = step->results;
+    return loop.step;
+}
+
+/* ---- the walk ---- */
+
+static void see_call(void *data, CtFlowFunction *callee, CtSourceRange range, bool tail) {
+    Skipping *s = data;
+    (void)range, (void)tail;
+    s->calls_itself |= callee == s->function;
+}
+
 static void visit(Skipping *s, CtFlowBlock *block) {
     CtFlowBlock fresh = {0};
     for (uint32_t i = 0; i < block->steps.count; i++) {
@@ -157,6 +212,7 @@ static void visit(Skipping *s, CtFlowBlock *block) {
         CtFlowStep *choice = step->kind == FLOW_LOOP ? last_choice(s, step) : NULL;
         s->out = &fresh;
         if (choice != NULL && CT_FIRED("skipped_index.map")) become_map(s, step, choice);
+        if (joins_the_others(s, step) && CT_FIRED("skipped_index.parts")) step = map_of_parts(s, step);
         ct_push(s->flow->arena, &fresh.steps, step);
     }
     block->steps.items = fresh.steps.items;
@@ -168,6 +224,8 @@ void ct_flow_skipped_index(CtFlow *flow) {
     Skipping s = {.flow = flow, .effects = ct_flow_effects(flow), .telling = ct_flow_telling(flow)};
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         s.function = flow->functions.items[i];
+        s.calls_itself = false;
+        ct_flow_each_call(s.function->body, see_call, &s);
         ct_flow_facts_begin(&s.facts, flow, s.function);
         visit(&s, s.function->body);
     }

@@ -17,7 +17,7 @@ enum {
     MOST_SIZES = 4,       /* and all up to this one, */
     LARGEST_BASE = 2,     /* behind a base case of at most this size */
     MOST_STEPS = 4000,    /* bound of the steps that are evaluated for a size, */
-    MOST_LEFT = 300,      /* and of those that are left */
+    MOST_LEFT = 500,      /* and of those that are left */
     MOST_ITERATIONS = 16, /* of a loop that is written out */
 };
 
@@ -91,6 +91,19 @@ static bool find_element(Walk *w, const CtFlowStep *loop, int64_t iteration, CtF
     return true;
 }
 
+static CtFlowArg first_length(Walk *w, const CtFlowArg *array, const CtFlowStep *made);
+
+/* The number of elements of two arrays together, if both are known. */
+static CtFlowArg appended_length(Walk *w, const CtFlowStep *made) {
+    int64_t sum = 0;
+    for (uint32_t i = 0; i < 2; i++) {
+        CtFlowArg length = first_length(w, &made->args.items[i], maker(w, &made->args.items[i]));
+        if (ct_flow_is_none(length) || !ct_flow_is_int_literal(&length)) return ct_flow_none();
+        if (__builtin_add_overflow(sum, length.lit.integer, &sum)) return ct_flow_none();
+    }
+    return ct_flow_int(&w->b, sum);
+}
+
 /* The length of an array in its first dimension; type NULL: it is not known as a number. */
 static CtFlowArg first_length(Walk *w, const CtFlowArg *array, const CtFlowStep *made) {
     if (array->var == w->array && w->array != NULL) return ct_flow_int(&w->b, w->length);
@@ -99,6 +112,7 @@ static CtFlowArg first_length(Walk *w, const CtFlowArg *array, const CtFlowStep 
     if (ct_flow_is_bulk(made, ARRAY_SLICE)) return made->args.items[1];
     if (ct_flow_is_bulk(made, ARRAY_REVERSE))
         return first_length(w, &made->args.items[0], maker(w, &made->args.items[0]));
+    if (ct_flow_is_bulk(made, ARRAY_APPEND)) return appended_length(w, made);
     bool loop = made->kind == FLOW_LOOP && !made->as.loop.initial;
     return loop && ct_flow_result_index(made, array->var) >= made->as.loop.carried ? made->args.items[0]
                                                                                    : ct_flow_none();
@@ -122,6 +136,9 @@ static bool find_length(Walk *w, const CtFlowArg *array, uint32_t dimension, CtF
     if (made->kind == FLOW_ITEMS) return find_length(w, &made->args.items[0], dimension - 1, length);
     if (ct_flow_is_bulk(made, ARRAY_SLICE)) return find_length(w, &made->args.items[2], dimension, length);
     if (ct_flow_is_bulk(made, ARRAY_REVERSE)) return find_length(w, &made->args.items[0], dimension, length);
+    if (ct_flow_is_bulk(made, ARRAY_APPEND))
+        return find_length(w, &made->args.items[0], dimension, length) ||
+               find_length(w, &made->args.items[1], dimension, length);
     if (!is_map(w, made) || !find_element(w, made, 0, &rows)) return false;
     return find_length(w, &rows.items[ct_flow_result_index(made, array->var)], dimension - 1, length);
 }
@@ -157,6 +174,16 @@ static bool step_into(Walk *w, CtFlowArg *array, const CtFlowStep *made, const C
     return true;
 }
 
+/* The part of an appended array that has the element at an index, and the element's index in that part. */
+static bool step_into_part(Walk *w, CtFlowArg *array, const CtFlowStep *made, CtFlowArg *index) {
+    CtFlowArg first = first_length(w, &made->args.items[0], maker(w, &made->args.items[0]));
+    if (ct_flow_is_none(first) || !ct_flow_is_int_literal(&first) || !ct_flow_is_int_literal(index)) return false;
+    bool behind = index->lit.integer >= first.lit.integer;
+    *array = made->args.items[behind ? 1 : 0];
+    if (behind) *index = ct_flow_int(&w->b, index->lit.integer - first.lit.integer);
+    return CT_FIRED("small_sizes.appended");
+}
+
 /* A read, as far as the code has made what it reads; the rest of it is a read of another array. */
 static bool walk_read(Walk *w, CtFlowCopy *copy, const CtFlowStep *step) {
     CtFlowArgs args = ct_flow_copy_args(copy, &step->args);
@@ -173,6 +200,8 @@ static bool walk_read(Walk *w, CtFlowCopy *copy, const CtFlowStep *step) {
             array = made->args.items[0];
             indices[0] = ct_flow_int(&w->b, length.lit.integer - 1 - indices[0].lit.integer);
             CT_FIRED("small_sizes.reversed");
+        } else if (ct_flow_is_bulk(made, ARRAY_APPEND)) {
+            if (!step_into_part(w, &array, made, &indices[0])) break;
         } else {
             if (!step_into(w, &array, made, &indices[0])) break;
             indices++;
