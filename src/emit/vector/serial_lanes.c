@@ -18,6 +18,23 @@ static bool reaches(const Emit *e, const CtFlowArg *arg) {
            kind == LANE_MORE;
 }
 
+static bool all_reach(const Emit *e, const CtFlowArgs *args) {
+    for (uint32_t i = 0; i < args->count; i++)
+        if (!reaches(e, &args->items[i])) return false;
+    return true;
+}
+
+/* Whether a switch only chooses between numbers that primitives compute. */
+static bool chooses(const Emit *e, const CtFlowStep *step) {
+    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++) {
+        const CtFlowBlock *block = step->as.cases.branches[i].block;
+        if (block->exit != EXIT_YIELD || !all_reach(e, &block->values)) return false;
+        for (uint32_t j = 0; j < block->steps.count; j++)
+            if (block->steps.items[j]->kind != FLOW_PRIM || !all_reach(e, &block->steps.items[j]->args)) return false;
+    }
+    return step->kind == FLOW_SWITCH && CT_FIRED("serial_lanes.switch");
+}
+
 static bool goes_apart(const Emit *e, const CtFlowStep *step) {
     const CtFlowBlock *block = step->as.loop.block;
     bool adds = false;
@@ -26,28 +43,36 @@ static bool goes_apart(const Emit *e, const CtFlowStep *step) {
         if (ct_emit_vector_kind(e, &step->args.items[1 + i]) != LANE_ACC) return false;
     for (uint32_t i = 0; i < block->steps.count; i++) {
         const CtFlowStep *inner = block->steps.items[i];
-        if (inner->kind != FLOW_PRIM && inner->kind != FLOW_READ && inner->kind != FLOW_UPDATE) return false;
-        for (uint32_t j = 0; j < inner->args.count; j++)
-            if (!reaches(e, &inner->args.items[j])) return false;
+        if (!all_reach(e, &inner->args)) return false;
+        bool simple = inner->kind == FLOW_PRIM || inner->kind == FLOW_READ || inner->kind == FLOW_UPDATE;
+        if (!simple && !chooses(e, inner)) return false;
         if (inner->kind == FLOW_UPDATE && !adds_along(e, inner, block->params.items[0])) return false;
         adds |= inner->kind == FLOW_UPDATE;
     }
     return adds;
 }
 
+static void pick(Emit *e, CtMap *picked, const CtFlowArgs *args) {
+    for (uint32_t i = 0; i < args->count; i++) {
+        const CtFlowArg *arg = &args->items[i];
+        LaneKind kind = ct_emit_vector_kind(e, arg);
+        const char *text = arg->var != NULL ? e->uses[arg->var->id].text : NULL;
+        if (text == NULL || (kind != LANE_VALUE && kind != LANE_ITERATION) || ct_map_has(picked, arg->var->id)) continue;
+        ct_map_set(e->arena, picked, arg->var->id, arg->var);
+        ct_emit_alias(e, arg->var, ct_format(e->arena, kind == LANE_ITERATION ? "(%s + lane)" : "%s[lane]", text));
+    }
+}
+
 /* Extracts the lane's value of each varying variable that the loop uses. */
-static void pick_used(Emit *e, const CtFlowBlock *block) {
-    CtMap picked = {0};
-    for (uint32_t i = 0; i < block->steps.count; i++)
-        for (uint32_t j = 0; j < block->steps.items[i]->args.count; j++) {
-            const CtFlowArg *arg = &block->steps.items[i]->args.items[j];
-            LaneKind kind = ct_emit_vector_kind(e, arg);
-            const char *text = arg->var != NULL ? e->uses[arg->var->id].text : NULL;
-            if (text == NULL || (kind != LANE_VALUE && kind != LANE_ITERATION) || ct_map_has(&picked, arg->var->id))
-                continue;
-            ct_map_set(e->arena, &picked, arg->var->id, arg->var);
-            ct_emit_alias(e, arg->var, ct_format(e->arena, kind == LANE_ITERATION ? "(%s + lane)" : "%s[lane]", text));
+static void pick_used(Emit *e, CtMap *picked, const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        pick(e, picked, &step->args);
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++) {
+            pick_used(e, picked, step->as.cases.branches[j].block);
+            pick(e, picked, &step->as.cases.branches[j].block->values);
         }
+    }
 }
 
 /* Sets pointers to the accumulators, made unshared. */
@@ -69,7 +94,8 @@ bool ct_emit_vector_apart(Emit *e, CtFlowStep *step) {
     ct_emit_line(e, "for (int lane = 0; lane < CT_LANES; lane++) {");
     e->depth++;
     point_into(e, step);
-    pick_used(e, step->as.loop.block);
+    CtMap picked = {0};
+    pick_used(e, &picked, step->as.loop.block);
     Lane *lanes = e->lanes;
     e->lanes = NULL;
     e->one_by_one = true;

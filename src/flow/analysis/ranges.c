@@ -81,6 +81,14 @@ static const CtFlowStep *masked(const Question *q, const CtFlowArg *x) {
     return step->args.items[1].var == NULL && step->args.items[1].lit.integer >= 0 ? step : NULL;
 }
 
+/* Whether x is the index of the largest or smallest element of an array, which has one, else this fails; its length. */
+static bool is_place(const Question *q, const CtFlowArg *x, CtFlowLength *length) {
+    const CtFlowStep *step = ct_flow_maker(q->facts, x, FLOW_BULK);
+    if (!ct_flow_is_bulk(step, ARRAY_ARGMAX) && !ct_flow_is_bulk(step, ARRAY_ARGMIN)) return false;
+    *length = ct_flow_length(q->facts, &step->args.items[0], 0, true);
+    return CT_FIRED("ranges.place");
+}
+
 /* The number of iterations of the loop whose index x is. */
 static const CtFlowArg *iterations_of(const Question *q, const CtFlowArg *x) {
     const CtFlowFact *fact = ct_flow_fact(q->facts, x);
@@ -156,7 +164,8 @@ static bool least(Question *q, const CtFlowArg *x, int depth, int64_t *bound) {
     *bound = x->lit.integer;
     if (x->var == NULL) return true;
     q->patience--;
-    if (iterations_of(q, x) != NULL) raise(0, &known, bound);
+    CtFlowLength places;
+    if (iterations_of(q, x) != NULL || is_place(q, x, &places)) raise(0, &known, bound);
     told_least(q, ct_flow_length_of(q->facts, *x), is_over(q, depth) ? 0 : depth - 1, &known, bound);
     if (is_over(q, depth--)) return known;
     if (is_sum(q, x, depth, &y, &k) && least(q, y, depth, &a)) raise(plus(a, k), &known, bound);
@@ -205,6 +214,10 @@ static void over_parts(Question *q, const CtFlowArg *x, CtFlowLength y, int dept
     const CtFlowArg *z, *iterations = iterations_of(q, x), *modulo = modulus(q, x, depth);
     const CtFlowArg *divided = dividend(q, x, depth), *values[2];
     const CtFlowStep *step, *mask = masked(q, x);
+    CtFlowLength places;
+    bool is_some = is_place(q, x, &places);
+    if (is_some && ct_flow_same_length(q->facts, places, y)) lower(-1, known, best);
+    if (is_some && places.known.type != NULL && over(q, &places.known, y, depth, &a)) lower(a - 1, known, best);
     if (iterations != NULL && over(q, some_iterations(q, iterations), y, depth, &a)) lower(a - 1, known, best);
     if (modulo != NULL && over(q, modulo, y, depth, &a)) lower(a - 1, known, best);
     if (divided != NULL && over(q, divided, y, depth, &a)) lower(a, known, best);

@@ -15,7 +15,9 @@
  *
  *     loop n do i                   d = dim 0 xs
  *       check 0 of i, xs     →      switch intLt d n { case 1: check 0 of d, xs; yield  else: yield }
- *       …                           loop n do i … */
+ *       …                           loop n do i …
+ *
+ * Of an index k + i it is the least of max 0 (d - k), or of 0 if k is negative. */
 #include "flow/opt/passes.h"
 
 enum { PATIENCE = 100 }; /* bound of the search through the definitions of one argument */
@@ -280,8 +282,23 @@ static void split(Split *s, CtFlowStep *loop, Steps *out) {
 
 /* ---- checks of the index ---- */
 
+/* What a check's index is beside the loop's own, i or k + i: a number from outside; without a type: it is another one.
+ */
+static CtFlowArg offset_of(const Split *s, const CtFlowStep *loop, const CtFlowStep *check) {
+    const CtFlowVar *index = loop->as.loop.block->params.items[0];
+    const CtFlowArg *of = &check->args.items[0];
+    if (of->var == index) return (CtFlowArg){.type = s->facts.integer};
+    const CtFlowStep *sum = ct_flow_maker(&s->facts, of, FLOW_PRIM);
+    if (!ct_flow_is_prim(sum, PRIM_INT_ADD)) return ct_flow_none();
+    for (uint32_t i = 0; i < 2; i++) {
+        const CtFlowArg *other = &sum->args.items[1 - i];
+        if (sum->args.items[i].var == index && ct_flow_fact(&s->facts, other)->depth <= s->depth) return *other;
+    }
+    return ct_flow_none();
+}
+
 static bool checks_index(const Split *s, const CtFlowStep *loop, const CtFlowStep *step) {
-    return step->kind == FLOW_CHECK && step->args.items[0].var == loop->as.loop.block->params.items[0] &&
+    return step->kind == FLOW_CHECK && !ct_flow_is_none(offset_of(s, loop, step)) &&
            ct_flow_fact(&s->facts, &step->args.items[1])->depth <= s->depth;
 }
 
@@ -299,9 +316,16 @@ static bool only_checks_index(Split *s, const CtFlowStep *loop) {
     return any;
 }
 
-static CtFlowArg checked_length(CtFlowBuilder *b, const CtFlowStep *check) {
+/* The first iteration in which a check of k + i fails. */
+static CtFlowArg first_failure(Split *s, CtFlowBuilder *b, const CtFlowStep *check, CtFlowArg offset) {
     const CtFlowArg *of = &check->args.items[1];
-    return of->type->kind == FLOW_I64 ? *of : ct_flow_dim(b, check->range, *of, check->as.index);
+    CtFlowArg length = of->type->kind == FLOW_I64 ? *of : ct_flow_dim(b, check->range, *of, check->as.index);
+    if (ct_flow_is_int(&offset, 0)) return length;
+    CT_FIRED("hoist_checks.offset");
+    CtFlowArg zero = ct_flow_int(b, 0), rest = ct_flow_prim_int(b, check->range, PRIM_INT_SUB, length, offset);
+    rest = ct_flow_prim_int(b, check->range, PRIM_INT_MAX, rest, zero);
+    if (ct_flow_is_natural(&s->facts, &offset)) return rest;
+    return ct_flow_choose(b, check->range, ct_flow_prim_int(b, check->range, PRIM_INT_LT, offset, zero), zero, rest);
 }
 
 /* Puts one comparison with the least of the lengths in front of a loop, and the checks behind it. */
@@ -310,12 +334,14 @@ static void compare_lengths(Split *s, CtFlowStep *loop, Steps *out) {
     CtFlowBlock *body = loop->as.loop.block, front = {0};
     CtFlowBuilder b = {s->flow, s->arena, s->function, &front};
     CtFlowArg least = ct_flow_none();
+    CtFlowArgs offsets = {0};
     Steps checks = {0};
     for (uint32_t i = 0; i < body->steps.count; i++) {
         CtFlowStep *step = body->steps.items[i];
         if (!checks_index(s, loop, step)) continue;
-        CtFlowArg length = checked_length(&b, step);
-        least = checks.count > 0 ? ct_flow_prim_int(&b, step->range, PRIM_INT_MIN, least, length) : length;
+        ct_push(s->arena, &offsets, offset_of(s, loop, step));
+        CtFlowArg place = first_failure(s, &b, step, offsets.items[checks.count]);
+        least = checks.count > 0 ? ct_flow_prim_int(&b, step->range, PRIM_INT_MIN, least, place) : place;
         ct_push(s->arena, &checks, step);
     }
     remove_checks(body, body->steps.count, NULL);
@@ -323,7 +349,10 @@ static void compare_lengths(Split *s, CtFlowStep *loop, Steps *out) {
     CtFlowChoosing choice = ct_flow_switch_begin(&b, loop->range, fails);
     ct_flow_case_begin(&b, &choice, 1);
     for (uint32_t i = 0; i < checks.count; i++) {
-        checks.items[i]->args.items[0] = least;
+        CtFlowArg offset = offsets.items[i], place = least;
+        if (!ct_flow_is_int(&offset, 0))
+            place = ct_flow_prim_int(&b, checks.items[i]->range, PRIM_INT_ADD, offset, least);
+        checks.items[i]->args.items[0] = place;
         ct_push(s->arena, &b.block->steps, checks.items[i]);
     }
     ct_flow_case_end(&b, &choice, &(CtFlowArgs){0});
