@@ -5,7 +5,10 @@
  * A parameter is fixed if it has a function type and every recursive call passes it on. A λ is specialised to if the
  * simplifier will inline it (it is called once, or small); a larger closed λ becomes a global, and one with captured
  * variables a small λ that calls a global of them. There is one copy for each global passed, and one for each call with
- * a λ, at most GENERATIONS deep and within a budget of nodes, so that the program grows by a constant factor. */
+ * a λ, at most GENERATIONS deep and within a budget of nodes, so that the program grows by a constant factor.
+ *
+ * So is a parameter of a type whose constructors have no fields, as a mode or an option has, that every recursive call
+ * passes on: a call that gives a constructor calls the copy for it, of which there is one for each constructor. */
 #include "core/simplify.h"
 
 #include "base/rules.h"
@@ -31,9 +34,17 @@ typedef struct Specialiser {
 
 static bool passes_on(const CtCore *arg, const CtVar *param) { return arg->kind == CORE_VAR && arg->as.var == param; }
 
-static uint32_t functions_among(const CtLam *lam) {
+static bool is_mode(const CtType *type) {
+    return type->kind == TYPE_DATA && type->data->is_enum && type->data->con_count > 1;
+}
+
+/* The parameters that may be known: functions, and modes. */
+static uint32_t candidates_among(const CtLam *lam) {
     uint32_t bits = 0;
-    for (uint32_t i = 0; i < lam->count; i++) bits |= (uint32_t)(lam->params[i]->type->kind == TYPE_FUN) << i;
+    for (uint32_t i = 0; i < lam->count; i++) {
+        const CtType *type = lam->params[i]->type;
+        bits |= (uint32_t)(type->kind == TYPE_FUN || is_mode(type)) << i;
+    }
     return bits;
 }
 
@@ -42,7 +53,7 @@ static uint32_t find_fixed(CtProgram *p, CtGlobal *global) {
     CtArena *arena = p->context->arena;
     if (global->is_kept) return 0;
     const CtLam *lam = global->body->as.lam;
-    uint32_t fixed = lam->count <= MAX_PARAMS ? functions_among(lam) : 0, mentions = 0, calls = 0, nodes = 0;
+    uint32_t fixed = lam->count <= MAX_PARAMS ? candidates_among(lam) : 0, mentions = 0, calls = 0, nodes = 0;
     CtCoreList work = {0};
     if (fixed != 0) ct_push(arena, &work, lam->body);
     while (work.count > 0 && fixed != 0) {
@@ -95,19 +106,22 @@ static bool will_be_inlined(Specialiser *s, CtGlobal *global, uint32_t index, co
     return calls == 1 || (calls > 1 && ct_core_size(&s->count, given->body, SMALL + 1) <= SMALL);
 }
 
-/* The first fixed parameter for which the call passes a function that can be specialised to; −1 for none. */
+static bool is_constructor(const CtCore *core) { return core->kind == CORE_CON && is_mode(core->type); }
+
+/* The first fixed parameter for which the call passes what can be specialised to; −1 for none. */
 static int find_known(Specialiser *s, const CtCore *app, const Function *function) {
     CtGlobal *global = app->as.call.of.fun->as.global;
     for (uint32_t i = 0; i < app->as.call.count; i++) {
         CtCore *arg = app->as.call.args[i];
         if ((function->fixed >> i & 1) == 0) continue;
-        if (arg->kind == CORE_GLOBAL && ct_core_is_atom(arg)) return (int)i;
+        if (arg->kind == CORE_GLOBAL && ct_core_is_atom(arg) && arg->type->kind == TYPE_FUN) return (int)i;
+        if (is_constructor(arg)) return (int)i;
         if (arg->kind != CORE_LAM || arg->as.lam->origin != NULL) continue;
         if (ct_core_size(&s->count, arg, MAX_LAM) >= MAX_LAM) continue;
         ct_core_captures(s->p, arg->as.lam);
         if (arg->as.lam->capture_count == 0 || will_be_inlined(s, global, i, arg->as.lam)) return (int)i;
         bool is_lifted = arg->as.lam->capture_count + arg->as.lam->count <= MAX_LIFTED;
-        if (is_lifted && calls_of(s, global, i) > 0) return (int)i;
+        if (is_lifted) return (int)i;
     }
     return -1;
 }
@@ -213,24 +227,27 @@ static CtCore *specialise_call(Specialiser *s, CtCore *app, Function *function, 
     CtCore *given = app->as.call.args[index];
     if (given->kind == CORE_LAM && !will_be_inlined(s, old, index, given->as.lam))
         given = as_global(s, old, function, given);
-    bool is_global = given->kind == CORE_GLOBAL;
-    uint32_t extra = is_global ? 0 : given->as.lam->capture_count;
+    bool is_lam = given->kind == CORE_LAM, is_con = given->kind == CORE_CON;
+    uint32_t extra = is_lam ? given->as.lam->capture_count : 0;
+    const void *key = is_con ? (const void *)given->as.call.of.con : is_lam ? NULL : (const void *)given->as.global;
     Copy c = {s, old, NULL, index, CT_NEW_ARRAY(arena, CtVar *, extra), extra};
-    if (is_global) c.new = ct_map_get(&function->copies, ct_key(given->as.global) + index);
+    if (!is_lam) c.new = ct_map_get(&function->copies, ct_key(key) + index);
     if (c.new == NULL) {
-        const char *name = is_global ? ct_format(arena, "%s{%s}", old->name->text, given->as.global->name->text)
-                                     : ct_format(arena, "%s{λ%u}", old->name->text, ++function->numbered);
-        c.new = ct_core_global_new(p, name, copy_type(p, &c, old->type, is_global ? NULL : given->as.lam), old->range);
+        const char *known = is_con ? given->as.call.of.con->name->text : is_lam ? NULL : given->as.global->name->text;
+        const char *name = is_lam ? ct_format(arena, "%s{λ%u}", old->name->text, ++function->numbered)
+                                  : ct_format(arena, "%s{%s}", old->name->text, known);
+        c.new = ct_core_global_new(p, name, copy_type(p, &c, old->type, is_lam ? given->as.lam : NULL), old->range);
         c.new->is_library = old->is_library;
         c.new->body = copy_body(&c, given);
-        if (is_global) ct_map_set(arena, &function->copies, ct_key(given->as.global) + index, c.new);
+        if (!is_lam) ct_map_set(arena, &function->copies, ct_key(key) + index, c.new);
+        if (is_con) CT_FIRED("specialise.constructor");
         uint32_t generation = function->generation > s->generation ? function->generation : s->generation;
-        function_of(s, c.new)->generation = generation + 1;
+        function_of(s, c.new)->generation = generation + !is_con;
         uint32_t size = ct_core_size(&s->count, c.new->body, MAX_BODY + MAX_LAM);
         s->fuel -= size < s->fuel ? size : s->fuel;
     }
     s->changes++;
-    return call_copy(&c, app, is_global ? NULL : given->as.lam->captures);
+    return call_copy(&c, app, is_lam ? given->as.lam->captures : NULL);
 }
 
 /* ---- every call of the program ---- */
