@@ -137,6 +137,35 @@ class IdiomForms:
         return E(t, f"let {{ {v} = $0; {x} = {base} }} in {each}", [self.e(("A", "D", d), env, a), self.e("D", env, b)])
 
     @makes("D", 0.8)
+    def small_arrays(self, t, env, n):
+        """Recursion on vectors of two or three numbers, determinants by parts of matrices, reads beside the index, one element of a mapped array."""
+        d = self.dim(env)
+        if not self.affordable(d, env.bind(times=60)):
+            return None
+        a, b, c = self.split(n, 3)
+        v, w, m, x, y, i, j, k, go, u = (self.name(prefix) for prefix in ("v", "w", "m", "x", "y", "i", "j", "n", "go", "u"))
+        two, binds = self.function_of([x, y], "D", env.bind(times=30 * self.times(d), nest=1), b)
+        one, of_one = self.function_of([x], "D", env.bind(times=20 * self.times(d), nest=1), c)
+        bounded = f"map (\\{x} -> tanh ($2))"
+        zipped = f"zipWith (\\{x} {y} -> tanh ($1))"
+        start = self.pick(["[|0.5, $0|]", "[|$0, 1.0, -0.25|]", "[|$0|]", "replicate 2 ($0)"])
+        step = self.pick([f"{bounded} {u}", f"{zipped} {u} {w}", f"tanh ({u} + 0.5 * {w})", f"reverse {u}", f"build (length {u}) (\\{i} -> {u} ! {i} * {w} ! 0)",
+                          f"update {u} 0 (tanh ({w} ! 0 + {k}'))", f"take 1 {u} ++ drop 1 {w}", f"[|{u} ! 0, tanh (sum {w})|]", f"if sum {u} > 0.25 then {w} else {u}",
+                          f"{u} - 0.125 * grad (\\{v} -> sum (map (\\{x} -> $2) {v})) {u}"])
+        other = self.pick([f"{bounded} {w}", f"{zipped} {w} {u}", f"tanh ({w} - {u})", w, f"{u}", f"tanh ({w} * [|{u} ! 0|])"])
+        given = self.pick([f"sum ({u} * {w})", f"{u} ! 0 - sum {w}", f"maximum {u} + {w} ! 0", f"sum ({u} ++ {w})", f"{u} ! (mod ({self.pick('123')} * 5) (length {u}))"])
+        steps, rows = self.pick(["0", "1", "2", "5"]), self.pick(["1", "2", "3", "4", "5"])
+        recursion = f"let {{ {go} :: Int -> Array Double -> Array Double -> Double; {go} {k} {u} {w} = let {{ {k}' = fromIntegral {k} }} in if {k} == 0 || sum {u} > 50.0 then {given} else {go} ({k} - 1) ({step}) ({other}) }} in {go} {steps} ({start}) ({start})"
+        part = self.pick([f"take {i} {m} ++ drop ({i} + 1) {m}", f"build ({k} - 1) (\\{j} -> {m} ! (if {j} < {i} then {j} else {j} + 1))"])
+        det = f"let {{ {go} :: Array (Array Double) -> Double; {go} {m} = case length {m} of {{ 0 -> 1.0; 1 -> {m} ! 0 ! 0; {k} -> sum (build {k} (\\{i} -> (if even {i} then 1.0 else -1.0) * {m} ! {i} ! 0 * {go} (map tail ({part})))) }} }} in {go} (build {rows} (\\{i} -> build {rows} (\\{j} -> let {{ {x} = $0 + fromIntegral (3 * {i} + {j} * {j}) }} in sin ($2))))"
+        gates = f"let {{ {v} = $3; {k} = length {v}; {w} = build (3 * {k}) (\\{i} -> let {{ {x} = fromIntegral {i} * 0.25 }} in $2) }} in sum (build {k} (\\{i} -> let {{ {x} = {v} ! {i} * {w} ! {i}; {y} = {w} ! ({k} + {i}) }} in $1 - {w} ! (2 * {k} + {i})))"
+        chosen = self.pick([f"{u} ! argmin {u}", f"{u} ! argmax {w}", f"last {u}", f"{u} ! (length {u} - 1) * {u} ! 0", f"{u} ! (mod {self.pick(['3', '7'])} (length {u}))"])
+        element = f"let {{ {v} = $3; {w} = map (\\{x} -> sin ($2)) {v}; {u} = zipWith (\\{x} {y} -> $1) {v} {w} }} in if length {v} == 0 then 0.0 else {chosen}"
+        first = f"let {{ {v} = $3; {k} = length {v} }} in sum (build {k} (\\{i} -> if {k} < 4 then 1.0 else let {{ {u} = take 3 {v}; {x} = {v} ! 3; {y} = sum ({u} * {u}) }} in $1 + {u} ! ({i} .&. 1)))"
+        whole = self.pick([recursion, recursion, det, gates, element, first])
+        return E(t, whole, [self.e("D", env, a), two, one, self.e(("A", "D", d), env, a)], {1: binds, 2: of_one})
+
+    @makes("D", 0.8)
     def borders(self, t, env, n):
         """Grids with a border, rows taken by an index and put together, all pairs of rows, extremes by a test, Ints from step to step."""
         d = self.dim(env)

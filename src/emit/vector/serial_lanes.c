@@ -57,7 +57,8 @@ static void pick(Emit *e, CtMap *picked, const CtFlowArgs *args) {
         const CtFlowArg *arg = &args->items[i];
         LaneKind kind = ct_emit_vector_kind(e, arg);
         const char *text = arg->var != NULL ? e->uses[arg->var->id].text : NULL;
-        if (text == NULL || (kind != LANE_VALUE && kind != LANE_ITERATION) || ct_map_has(picked, arg->var->id)) continue;
+        if (text == NULL || (kind != LANE_VALUE && kind != LANE_ITERATION) || ct_map_has(picked, arg->var->id))
+            continue;
         ct_map_set(e->arena, picked, arg->var->id, arg->var);
         ct_emit_alias(e, arg->var, ct_format(e->arena, kind == LANE_ITERATION ? "(%s + lane)" : "%s[lane]", text));
     }
