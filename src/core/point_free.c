@@ -9,6 +9,12 @@
  *     g x = λy. ⟨body⟩,  (g a) b    →    g{2} x y = ⟨body⟩,  g{2} a b
  *
  * as `g x = map (…)` is: calls with all arguments are of a second function that takes them all; others are as before.
+ * The λ may be behind choices, with others beside it, and in a newtype, which the call takes off:
+ *
+ *     steps n = if n == 0 then State (λs. (s, ())) else State (λs. … runState (steps (n - 1)) s' …)
+ *
+ * so that recursion that gives actions of a state becomes recursion on the state, of local functions, too. The second
+ * arguments have to be total, so that it does not matter when they are evaluated; else what is in front of the λ has.
  */
 #include "core/simplify.h"
 
@@ -79,31 +85,93 @@ bool ct_core_point_free(CtProgram *p) {
 
 /* ---- functions of functions ---- */
 
-/* The inner λ of λx. let … in λy. body, where what is bound between the two is total; else NULL. */
-static const CtLam *inner_lam(const CtGlobal *global) {
-    const CtCore *core = global->body;
-    if (global->is_kept || core == NULL || core->kind != CORE_LAM || core->as.lam->origin != NULL) return NULL;
-    for (core = core->as.lam->body; core->kind == CORE_LET; core = core->as.let.body)
-        if (!ct_core_is_total(core->as.let.rhs)) return NULL;
+/* The function that a value of this type is: the type itself, or that in newtypes; NULL: it is none. */
+static const CtType *function_in(const CtType *type) {
+    while (type->kind == TYPE_DATA && type->data->is_newtype && type->data->con_count == 1)
+        type = type->data->cons[0].fields[0];
+    return type->kind == TYPE_FUN ? type : NULL;
+}
+
+/* The λ that a term is, in newtypes; NULL: it is none. */
+static const CtLam *lam_in(const CtCore *core) {
+    while (core->kind == CORE_CON && core->type->data->is_newtype) core = core->as.call.args[0];
     return core->kind == CORE_LAM && core->as.lam->origin == NULL ? core->as.lam : NULL;
 }
 
-/* The body of the inner λ, with what is bound in front of it. */
-static CtCore *inner_body(CtProgram *p, const CtCore *core) {
-    if (core->kind == CORE_LAM) return core->as.lam->body;
-    return ct_core_let(p, core->range, core->as.let.vars[0], core->as.let.rhs, inner_body(p, core->as.let.body));
+/* Whether a function gives a λ, with `count` parameters, in some case. `total`: what is evaluated before has to be. */
+static bool gives_lam(const CtCore *core, uint32_t count, bool total) {
+    for (; core->kind == CORE_LET; core = core->as.let.body)
+        if (total && !ct_core_is_total(core->as.let.rhs)) return false;
+    if (core->kind == CORE_CASE) {
+        bool any = core->as.cases.otherwise != NULL && gives_lam(core->as.cases.otherwise, count, total);
+        for (uint32_t i = 0; i < core->as.cases.count; i++)
+            any |= gives_lam(core->as.cases.cases[i].body, count, total);
+        return any && !total;
+    }
+    const CtLam *lam = lam_in(core);
+    return lam != NULL && lam->count == count;
 }
 
-static CtGlobal *with_all_parameters(CtProgram *p, const CtGlobal *global, const CtLam *inner) {
+/* The arguments of a λ's parameters are given to them. */
+static CtCore *bind_params(CtProgram *p, const CtLam *lam, CtVar *const *params) {
+    CtCore *body = lam->body;
+    for (uint32_t i = lam->count; i-- > 0;)
+        body = ct_core_let(p, body->range, lam->params[i], ct_core_var(p, body->range, params[i]), body);
+    return body;
+}
+
+/* The function in newtypes. */
+static CtCore *taken_out(CtProgram *p, CtCore *core) {
+    while (core->type->kind == TYPE_DATA) {
+        CtCon *con = &core->type->data->cons[0];
+        CtVar **field = CT_NEW(p->context->arena, CtVar *);
+        *field = ct_core_var_new(p, "field", con->fields[0]);
+        CtCase *one = CT_NEW(p->context->arena, CtCase);
+        *one = (CtCase){con, field, ct_core_var(p, core->range, *field)};
+        core = ct_core_case(p, core->range, con->fields[0], core, one, 1, NULL);
+    }
+    return core;
+}
+
+/* What a function's body gives, applied to more arguments. */
+static CtCore *apply_body(CtProgram *p, CtCore *core, CtVar *const *params, uint32_t count) {
+    CtArena *arena = p->context->arena;
+    if (core->kind == CORE_LET)
+        return ct_core_let(p, core->range, core->as.let.vars[0], core->as.let.rhs,
+                           apply_body(p, core->as.let.body, params, count));
+    if (core->kind == CORE_CASE) {
+        CtCase *cases = CT_NEW_ARRAY(arena, CtCase, core->as.cases.count + 1);
+        CtCore *otherwise = core->as.cases.otherwise;
+        for (uint32_t i = 0; i < core->as.cases.count; i++) {
+            cases[i] = core->as.cases.cases[i];
+            cases[i].body = apply_body(p, cases[i].body, params, count);
+        }
+        if (otherwise != NULL) otherwise = apply_body(p, otherwise, params, count);
+        CtType *type = ct_core_type_fun_result((CtType *)function_in(core->type)); // NOLINT
+        return ct_core_case(p, core->range, type, core->as.cases.scrutinee, cases, core->as.cases.count, otherwise);
+    }
+    if (core->kind == CORE_FAIL) {
+        CtCore *fail = CT_NEW(arena, CtCore);
+        *fail = *core;
+        fail->type = ct_core_type_fun_result((CtType *)function_in(core->type)); // NOLINT
+        return fail;
+    }
+    const CtLam *lam = lam_in(core);
+    if (lam != NULL) return bind_params(p, lam, params);
+    CtCore **args = CT_NEW_ARRAY(arena, CtCore *, count);
+    for (uint32_t i = 0; i < count; i++) args[i] = ct_core_var(p, core->range, params[i]);
+    return ct_core_app(p, core->range, taken_out(p, core), args, count);
+}
+
+static CtGlobal *with_all_parameters(CtProgram *p, const CtGlobal *global, const CtType *function) {
     CtArena *arena = p->context->arena;
     CtCore *copy = ct_core_copy(p, global->body, NULL);
     const CtLam *lam = copy->as.lam;
-    uint32_t count = lam->count + inner->count;
+    uint32_t more = function->count - 1, count = lam->count + more;
     CtVar **params = CT_NEW_ARRAY(arena, CtVar *, count);
-    CtCore *core = lam->body, *body = inner_body(p, core);
-    while (core->kind == CORE_LET) core = core->as.let.body;
     for (uint32_t i = 0; i < count; i++)
-        params[i] = i < lam->count ? lam->params[i] : core->as.lam->params[i - lam->count];
+        params[i] = i < lam->count ? lam->params[i] : ct_core_var_new(p, "x", function->parts[i - lam->count]);
+    CtCore *body = apply_body(p, lam->body, params + lam->count, more);
     CtCore *whole = ct_core_lam(p, global->body->range, lam->name, params, count, body);
     const char *name = ct_format(arena, "%s{%u}", global->name->text, count);
     CtGlobal *all = ct_core_global_new(p, name, whole->type, global->range);
@@ -112,10 +180,147 @@ static CtGlobal *with_all_parameters(CtProgram *p, const CtGlobal *global, const
     return all;
 }
 
-/* (g a) b */
-static bool is_full_call(const CtCore *core) {
-    if (core->kind != CORE_APP || core->as.call.of.fun->kind != CORE_APP) return false;
-    return core->as.call.of.fun->as.call.of.fun->kind == CORE_GLOBAL;
+/* (g a) b, also where g a is in newtypes: the call g a; NULL: it is another term. */
+static const CtCore *full_call(const CtCore *core) {
+    if (core->kind != CORE_APP) return NULL;
+    const CtCore *call = core->as.call.of.fun;
+    while (call->kind == CORE_CASE && call->as.cases.count == 1 && call->as.cases.otherwise == NULL) {
+        const CtCase *one = &call->as.cases.cases[0];
+        bool takes_off = one->con->data->is_newtype && one->vars != NULL && one->body->kind == CORE_VAR &&
+                         one->body->as.var == one->vars[0];
+        if (!takes_off) return NULL;
+        call = call->as.cases.scrutinee;
+    }
+    return call->kind == CORE_APP ? call : NULL;
+}
+
+static bool are_total(const CtCore *app) {
+    for (uint32_t i = 0; i < app->as.call.count; i++)
+        if (!ct_core_is_total(app->as.call.args[i])) return false;
+    return true;
+}
+
+/* Whether a call, which `core` applies to more arguments, is of a function that gives a λ of these. */
+static bool may_take_all(const CtCore *core, const CtCore *call, const CtLam *lam) {
+    uint32_t more = core->as.call.count, first = call->as.call.count;
+    const CtType *function = function_in(call->type);
+    if (lam->origin != NULL || lam->count != first || first + more > MOST_ARGUMENTS) return false;
+    if (function == NULL || function->count != more + 1) return false;
+    return gives_lam(lam->body, more, !are_total(core));
+}
+
+static CtLam *lam_of(const CtGlobal *global) {
+    if (global->is_kept || global->body == NULL || global->body->kind != CORE_LAM) return NULL;
+    return global->body->as.lam;
+}
+
+/* Writes (g a) b as a call of a function of all arguments. */
+static void take_all(CtProgram *p, CtCore *core, const CtCore *call, CtCore *whole) {
+    CtCore *args[MOST_ARGUMENTS];
+    uint32_t first = call->as.call.count, count = first + core->as.call.count;
+    for (uint32_t j = 0; j < count; j++) args[j] = j < first ? call->as.call.args[j] : core->as.call.args[j - first];
+    *core = *ct_core_app(p, core->range, whole, args, count);
+    CT_FIRED("simplify.full_call");
+}
+
+/* ---- local functions ---- */
+
+/* Whether all uses of a local function are calls that may take all arguments; `calls`: these. */
+static bool only_full_calls(CtProgram *p, CtCore *letrec, CtCoreList *calls) {
+    const CtBind *bind = &letrec->as.letrec.binds[0];
+    uint32_t uses = 0, more = 0;
+    CtCoreList work = {0};
+    ct_push(p->context->arena, &work, letrec->as.letrec.body);
+    ct_push(p->context->arena, &work, bind->lam->as.lam->body);
+    while (work.count > 0) {
+        CtCore *core = work.items[--work.count];
+        ct_core_children(p->context->arena, core, &work);
+        uses += core->kind == CORE_VAR && core->as.var == bind->var;
+        const CtCore *call = full_call(core);
+        if (call == NULL || call->as.call.of.fun->kind != CORE_VAR || call->as.call.of.fun->as.var != bind->var)
+            continue;
+        if (!may_take_all(core, call, bind->lam->as.lam) || (more != 0 && more != core->as.call.count)) return false;
+        more = core->as.call.count;
+        ct_push(p->context->arena, calls, core);
+    }
+    return calls->count > 0 && uses == calls->count;
+}
+
+/* letrec f x = … λy. … in …, all of whose calls are (f a) b */
+static bool local_takes_all(CtProgram *p, CtCore *letrec) {
+    CtCoreList calls = {0};
+    if (letrec->kind != CORE_LETREC || letrec->as.letrec.count != 1 || !only_full_calls(p, letrec, &calls))
+        return false;
+    CtArena *arena = p->context->arena;
+    const CtBind *bind = &letrec->as.letrec.binds[0];
+    const CtLam *lam = bind->lam->as.lam;
+    const CtType *function = function_in(lam->body->type);
+    uint32_t more = function->count - 1, count = lam->count + more;
+    CtVar **params = CT_NEW_ARRAY(arena, CtVar *, count);
+    for (uint32_t i = 0; i < count; i++)
+        params[i] = i < lam->count ? lam->params[i] : ct_core_var_new(p, "x", function->parts[i - lam->count]);
+    CtCore *body = apply_body(p, lam->body, params + lam->count, more);
+    CtCore *whole = ct_core_lam(p, bind->lam->range, lam->name, params, count, body);
+    CtVar *var = ct_core_var_like(p, bind->var, whole->type);
+    for (uint32_t i = 0; i < calls.count; i++)
+        take_all(p, calls.items[i], full_call(calls.items[i]), ct_core_var(p, calls.items[i]->range, var));
+    *letrec = *ct_core_letrec(p, letrec->range, &(CtBind){var, whole}, 1, letrec->as.letrec.body);
+    return true;
+}
+
+/* ---- calls that are bound first ---- */
+
+/* Whether a term fails never: also a map of numbers, of a function that does not. */
+static bool never_fails(const CtCore *core) {
+    if (core->kind != CORE_ARRAY || core->as.call.of.array != ARRAY_MAP) return ct_core_is_total(core);
+    const CtCore *fun = core->as.call.args[0];
+    return fun->kind == CORE_LAM && core->type->parts[0]->kind != TYPE_ARRAY && ct_core_is_total(fun->as.lam->body) &&
+           never_fails(core->as.call.args[1]);
+}
+
+/* The term that is evaluated first behind total ones, if it applies a variable, in newtypes, to arguments: that use of
+ * the variable; else NULL. */
+static CtCore **first_applied(CtCore **place, const CtVar *var) {
+    for (;;) {
+        CtCore *core = *place;
+        switch ((int)core->kind) {
+        case CORE_LET: place = never_fails(core->as.let.rhs) ? &core->as.let.body : &core->as.let.rhs; break;
+        case CORE_UNPACK: place = &core->as.let.rhs; break;
+        case CORE_PROJ: place = &core->as.proj.tuple; break;
+        case CORE_CASE: place = &core->as.cases.scrutinee; break;
+        case CORE_APP:
+            place = &core->as.call.of.fun;
+            while ((*place)->kind == CORE_CASE && (*place)->as.cases.count == 1) place = &(*place)->as.cases.scrutinee;
+            return (*place)->kind == CORE_VAR && (*place)->as.var == var ? place : NULL;
+        default: return NULL;
+        }
+    }
+}
+
+static uint32_t uses_of(CtProgram *p, CtCore *core, const CtVar *var) {
+    uint32_t uses = 0;
+    CtCoreList work = {0};
+    ct_push(p->context->arena, &work, core);
+    while (work.count > 0) {
+        CtCore *one = work.items[--work.count];
+        uses += one->kind == CORE_VAR && one->as.var == var;
+        ct_core_children(p->context->arena, one, &work);
+    }
+    return uses;
+}
+
+/* let m = g a in … m b …, where m is applied before anything else that is not total: … (g a) b … */
+static void apply_bound(CtProgram *p, CtCore *let) {
+    while (let->kind == CORE_LET) {
+        CtCore *call = let->as.let.rhs;
+        CtVar *var = let->as.let.vars[0];
+        if (call->kind != CORE_APP || function_in(call->type) == NULL) return;
+        CtCore **place = first_applied(&let->as.let.body, var);
+        if (place == NULL || uses_of(p, let->as.let.body, var) != 1) return;
+        *place = call;
+        *let = *let->as.let.body;
+        CT_FIRED("simplify.applied_call");
+    }
 }
 
 bool ct_core_full_calls(CtProgram *p) {
@@ -126,21 +331,21 @@ bool ct_core_full_calls(CtProgram *p) {
         CtCoreList work = {0};
         if (p->globals.items[i]->body != NULL) ct_push(arena, &work, p->globals.items[i]->body);
         while (work.count > 0) {
-            CtCore *core = work.items[--work.count], *args[MOST_ARGUMENTS];
+            CtCore *core = work.items[--work.count];
+            if (core->kind == CORE_LAM && core->as.lam->origin != NULL) continue;
+            apply_bound(p, core);
+            any |= local_takes_all(p, core);
             ct_core_children(arena, core, &work);
-            if (!is_full_call(core)) continue;
-            const CtCore *call = core->as.call.of.fun;
-            CtGlobal *global = call->as.call.of.fun->as.global;
-            const CtLam *inner = inner_lam(global);
-            uint32_t first = call->as.call.count, count = first + core->as.call.count;
-            if (inner == NULL || inner->count != core->as.call.count || count > MOST_ARGUMENTS) continue;
+            const CtCore *call = full_call(core);
+            CtGlobal *global =
+                call != NULL && call->as.call.of.fun->kind == CORE_GLOBAL ? call->as.call.of.fun->as.global : NULL;
+            const CtLam *lam = global != NULL ? lam_of(global) : NULL;
+            if (lam == NULL || !may_take_all(core, call, lam)) continue;
             CtGlobal *whole = ct_map_get(&wholes, ct_key(global));
-            if (whole == NULL) whole = with_all_parameters(p, global, inner);
+            if (whole == NULL) whole = with_all_parameters(p, global, function_in(call->type));
             ct_map_set(arena, &wholes, ct_key(global), whole);
-            for (uint32_t j = 0; j < count; j++)
-                args[j] = j < first ? call->as.call.args[j] : core->as.call.args[j - first];
-            *core = *ct_core_app(p, core->range, ct_core_global(p, core->range, whole), args, count);
-            any = CT_FIRED("simplify.full_call");
+            take_all(p, core, call, ct_core_global(p, core->range, whole));
+            any = true;
         }
     }
     return any;

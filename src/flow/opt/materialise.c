@@ -50,10 +50,24 @@ static bool is_costly(const Materialise *k, const CtFlowStep *step) {
     return step->results.items[0]->type->kind == FLOW_F64;
 }
 
+/* Whether a block computes numbers and chooses between such. */
+static bool is_simple(const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        const CtFlowStep *step = block->steps.items[i];
+        bool number = step->results.count > 0 && step->results.items[0] != NULL &&
+                      !ct_flow_is_object(step->results.items[0]->type) && !ct_flow_step_fails(step);
+        if (step->kind != FLOW_SWITCH && (!number || (step->kind != FLOW_PRIM && step->kind != FLOW_READ)))
+            return false;
+        for (uint32_t j = 0; step->kind == FLOW_SWITCH && j < step->as.cases.count; j++)
+            if (!is_simple(step->as.cases.branches[j].block)) return false;
+    }
+    return block->exit == EXIT_YIELD;
+}
+
 /* The number of vectors of numbers that a loop without inner loops makes; 0 for other loops. */
 static uint32_t vectors_of(const CtFlowStep *loop) {
     uint32_t count = 0;
-    if (!ct_flow_is_straight(loop->as.loop.block)) return 0;
+    if (!is_simple(loop->as.loop.block)) return 0;
     for (uint32_t i = loop->as.loop.carried; i < loop->results.count; i++) {
         const CtFlowVar *result = loop->results.items[i];
         count += result != NULL && result->type->kind == FLOW_ARRAY && result->type->rank == 1 &&
@@ -82,10 +96,22 @@ static bool give_same(Materialise *k, const Pair *pair, CtFlowStep *a, CtFlowSte
            (result < carried || is_same(k, &inner, &values->items[result], &others->items[result]));
 }
 
+/* Whether two switches on the same value give the same in each branch. */
+static bool choose_same(Materialise *k, const Pair *pair, const CtFlowStep *a, const CtFlowStep *b, uint32_t result) {
+    if (a->as.cases.count != b->as.cases.count || !is_same(k, pair, &a->args.items[0], &b->args.items[0])) return false;
+    for (uint32_t i = 0; i < a->as.cases.count; i++) {
+        const CtFlowBranch *one = &a->as.cases.branches[i], *other = &b->as.cases.branches[i];
+        if (one->tag != other->tag || one->block->exit != EXIT_YIELD || other->block->exit != EXIT_YIELD) return false;
+        if (!is_same(k, pair, &one->block->values.items[result], &other->block->values.items[result])) return false;
+    }
+    return CT_FIRED("materialise.switch");
+}
+
 static bool are_made_alike(Materialise *k, const Pair *pair, const CtFlowFact *a, const CtFlowFact *b) {
     CtFlowStep *made = a->maker, *other = b->maker;
     if (made == NULL || other == NULL || made->kind != other->kind || a->index != b->index) return false;
     if (made->kind == FLOW_LOOP) return give_same(k, pair, made, other, a->index);
+    if (made->kind == FLOW_SWITCH) return choose_same(k, pair, made, other, a->index);
     bool has_form = made->kind == FLOW_PRIM || made->kind == FLOW_READ || made->kind == FLOW_DIM;
     return has_form && ct_flow_operation(made) == ct_flow_operation(other) && made->args.count == other->args.count &&
            are_same(k, pair, &made->args, &other->args, made->args.count);

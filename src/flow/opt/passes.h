@@ -30,6 +30,13 @@ void ct_flow_copied_rows_in_branches(CtFlow *flow);
 /* Once they have been: which rows are copies. */
 void ct_flow_copied_rows(CtFlow *flow);
 
+/* ---- switch_of_one.c ---- */
+
+/* The branch of a test whether there is one element that is right for one element, too: that for any other number; −1:
+ * it may be another one. `depth`: of the block that has the switch. */
+int ct_flow_case_for_all(const CtFlowFacts *facts, const CtFlowEffects *effects, const CtFlowStep *step,
+                         uint32_t depth);
+
 /* ---- switch_items.c and switch_fields.c ---- */
 
 /* An update of a small array of known elements, at a known index, becomes an array of known elements. */

@@ -17,6 +17,7 @@ typedef struct Simplify {
     CtArena *arena;
     CtFlowFunction *function;
     CtFlowFacts facts;
+    CtFlowEffects effects;
     CtFlowValues now;
     CT_VEC(Known) tags;                /* known values, innermost last */
     CT_VEC(const CtFlowVar *) numbers; /* those that stand for a number in the rest of a block, innermost last */
@@ -849,6 +850,7 @@ static bool walk_step(Simplify *s, CtFlowBlock *to, CtFlowStep *step) {
     if (step->kind == FLOW_SWITCH && truth_known(s, step)) return true;
     int branch = step->kind == FLOW_SWITCH ? known_branch(s, step) : -1;
     if (branch < 0 && step->kind == FLOW_SWITCH) branch = needless_choice(s, step);
+    if (branch < 0 && step->kind == FLOW_SWITCH) branch = ct_flow_case_for_all(&s->facts, &s->effects, step, s->depth);
     if (branch >= 0) {
         CtFlowBlock *taken = step->as.cases.branches[branch].block;
         ct_flow_facts_add(&s->facts, taken, s->depth);
@@ -909,7 +911,7 @@ static void visit(Simplify *s, CtFlowBlock *block) {
 }
 
 void ct_flow_simplify(CtFlow *flow) {
-    Simplify s = {.flow = flow, .arena = flow->arena};
+    Simplify s = {.flow = flow, .arena = flow->arena, .effects = ct_flow_effects(flow)};
     const uint64_t *changed = ct_flow_changed_parameters(flow);
     for (uint32_t i = 0; i < flow->functions.count; i++) {
         s.function = flow->functions.items[i];
