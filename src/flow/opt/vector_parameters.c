@@ -15,7 +15,7 @@
 #include "flow/opt/passes.h"
 
 enum {
-    MOST_ELEMENTS = 4,    /* of a vector, as in unroll_vectors.c */
+    MOST_ELEMENTS = 4,    /* of a vector, as in the pass unroll_vectors */
     MOST_NUMBERS = 9,     /* of a matrix */
     MOST_PARAMETERS = 40, /* of a function */
     DEEPEST = 24,         /* bound of the search through definitions */
