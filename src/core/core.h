@@ -412,6 +412,9 @@ void ct_core_captures(CtProgram *p, CtLam *lam);
 /* The simplifier: inlines, reduces (β, case and projection of known constructions, let of atoms), and drops dead code.
  * It preserves the meaning and the order of failures, and duplicates no work. For a whole program, or one term. */
 void ct_core_simplify(CtProgram *p);
+/* Before that, for native code: functions that give functions take all arguments at once (point_free.c). Published
+ * methods differentiate programs as they are written. */
+void ct_core_take_all_arguments(CtProgram *p);
 /* Lists become arrays, in all that the roots call; with derivatives on Flow, whose reverse sweeps need memory for each
  * cell of a list, or where the entry point is given lists of numbers or arrays, also these and those of its own
  * recursion. With `arrays`, the entry point may get a function of arrays in place of lists. Before ct_core_simplify,

@@ -457,10 +457,14 @@ void ct_core_simplify_rounds(CtProgram *p) {
     }
 }
 
+void ct_core_take_all_arguments(CtProgram *p) {
+    ct_core_simplify_rounds(p);
+    ct_core_full_calls(p);
+}
+
 void ct_core_simplify(CtProgram *p) {
     ct_core_simplify_rounds(p);
     if (ct_core_point_free(p)) ct_core_simplify_rounds(p);
-    if (ct_core_full_calls(p)) ct_core_simplify_rounds(p);
     if (ct_core_specialise(p)) ct_core_simplify_rounds(p);
 }
 

@@ -152,6 +152,7 @@ static bool pass_simplify(CtBuild *build, const CtEntry *entry) {
     if (!build->options.lazy && !is_set_to("COTAN_LISTS", "keep"))
         build->given =
             ct_core_lists_to_arrays(build->program, roots, count, entry->reverse == METHOD_NATIVE, !entry->any_rows);
+    if (entry->reverse == METHOD_NATIVE) ct_core_take_all_arguments(build->program);
     ct_core_simplify(build->program);
     build->loops = ct_ad_checkpoint_loops(build->ad, entry->checkpoints);
     if (entry->checkpoints) ct_core_simplify(build->program);

@@ -62,6 +62,7 @@ typedef struct Emit {
     /* vector.h */
     struct Lane *lanes; /* the vectorised loop that is being written: what each variable is in it; NULL: none */
     CT_VEC(struct Lane *) spare_lanes; /* to be used again */
+    CtMap left;                        /* branches, CtFlowBlock *, where a vectorised loop is left for the scalar one */
     CT_VEC(const CtFlowStep *) skipped;
     const char *leave; /* the label behind the loop */
     bool leaves;       /* there is a jump to that label */

@@ -354,6 +354,10 @@ static void emit_yield(Emit *e, const CtFlowBlock *block, const CtFlowStep *owne
 
 void ct_emit_block(Emit *e, const CtFlowBlock *block, const CtFlowStep *owner) {
     const CtFlowBlock *outer = e->block;
+    if (e->lanes != NULL && ct_map_get(&e->left, ct_key(block)) != NULL) {
+        ct_emit_vector_leave(e);
+        return;
+    }
     if (e->lanes != NULL && block->exit == EXIT_NEVER) { /* it fails, in the scalar iterations */
         ct_emit_line(e, "goto %s;", e->leave);
         e->leaves = true;

@@ -83,5 +83,7 @@ bool ct_emit_vector_step(Emit *e, CtFlowStep *step);
  * vectors. */
 const char *ct_emit_vector_type(const Emit *e, const CtFlowVar *var);
 const char *ct_emit_vector_as(Emit *e, const CtFlowVar *to, const CtFlowArg *arg);
+/* The rest of the loop runs as scalar iterations; what it has taken is given back. */
+void ct_emit_vector_leave(Emit *e);
 
 #endif

@@ -124,6 +124,13 @@ void ct_emit_vector_give_back(Emit *e, Lane *lane) {
     if (lane->packed != NULL) ct_emit_line(e, "ct_lanes_give(rt, %s, %s);", lane->packed, lane->length);
 }
 
+void ct_emit_vector_leave(Emit *e) {
+    for (uint32_t i = 0; i < e->function->vars; i++)
+        if (e->lanes[i].is_taken) ct_emit_line(e, "ct_lanes_give(rt, %s, %s);", e->lanes[i].packed, e->lanes[i].length);
+    ct_emit_line(e, "goto %s;", e->leave);
+    e->leaves = true;
+}
+
 /* As ct_emit_vector_leave_if, for conditions that are not failures, and that an enclosing loop may meet many times. */
 static void leave_with_nothing(Emit *e, const char *condition) {
     bool any = false;
@@ -135,12 +142,9 @@ static void leave_with_nothing(Emit *e, const char *condition) {
     CT_FIRED("vector_steps.leave_and_give_back");
     ct_emit_line(e, "if (CT_UNLIKELY(%s)) {", condition);
     e->depth++;
-    for (uint32_t i = 0; i < e->function->vars; i++)
-        if (e->lanes[i].is_taken) ct_emit_line(e, "ct_lanes_give(rt, %s, %s);", e->lanes[i].packed, e->lanes[i].length);
-    ct_emit_line(e, "goto %s;", e->leave);
+    ct_emit_vector_leave(e);
     e->depth--;
     ct_emit_line(e, "}");
-    e->leaves = true;
 }
 
 /* Allocates an array in each lane. */

@@ -437,8 +437,48 @@ static uint32_t go_on(const CtFlowStep *step) {
     return count;
 }
 
+/* A branch, and what it gives. */
+static bool fits_branch(Scan *s, const CtFlowStep *step, const CtFlowBlock *block, bool differs) {
+    if (block->exit != EXIT_YIELD || !fits(s, block)) return false;
+    for (uint32_t j = 0; j < step->results.count; j++) {
+        const CtFlowArg *value = &block->values.items[j];
+        CtFlowVar *result = step->results.items[j];
+        if (same(s, value) && !differs) continue;
+        if (!is_number(s, value) || !is_plain(value->type)) return false;
+        if (result != NULL) lane(s, result)->kind = LANE_VALUE;
+    }
+    return true;
+}
+
+static bool has_loops(const CtFlowBlock *block) {
+    for (uint32_t i = 0; i < block->steps.count; i++) {
+        if (block->steps.items[i]->kind == FLOW_LOOP) return true;
+        for (uint32_t j = 0; j < ct_flow_inner_count(block->steps.items[i]); j++)
+            if (has_loops(ct_flow_inner(block->steps.items[i], j))) return true;
+    }
+    return false;
+}
+
+/* The same, of a branch that all lanes take or none, beside another one. If it does not fit, the vectorised loop is
+ * left where it is taken, as for arrays that are not equally long. */
+static bool fits_or_is_left(Scan *s, const CtFlowStep *step, const CtFlowBlock *block, uint32_t *fitting) {
+    CtArena *arena = s->e->arena;
+    uint32_t vars = s->e->function->vars;
+    Scan before = *s;
+    Lane *lanes = CT_NEW_ARRAY(arena, Lane, vars + 1);
+    memcpy(lanes, s->e->lanes, vars * sizeof *lanes);
+    bool fits_here = fits_branch(s, step, block, false);
+    ct_map_set(arena, &s->e->left, ct_key(block), fits_here ? NULL : s->e);
+    *fitting += fits_here;
+    if (fits_here) return true;
+    *s = before;
+    memcpy(s->e->lanes, lanes, vars * sizeof *lanes);
+    return leave(s) && CT_FIRED("vectorise.left_branch");
+}
+
 static bool fits_switch(Scan *s, const CtFlowStep *step) {
     bool differs = !same(s, &step->args.items[0]), around = s->in_branch;
+    uint32_t fitting = 0;
     if (differs && !is_number(s, &step->args.items[0])) return false;
     s->in_branch |= differs && go_on(step) > 1 && CT_FIRED("vectorise.choice");
     for (uint32_t i = 0; i < step->as.cases.count; i++) {
@@ -448,17 +488,16 @@ static bool fits_switch(Scan *s, const CtFlowStep *step) {
             CT_FIRED("vectorise.failing_branch");
             continue;
         }
-        if (block->exit != EXIT_YIELD || !fits(s, block)) return false;
-        for (uint32_t j = 0; j < step->results.count; j++) {
-            const CtFlowArg *value = &block->values.items[j];
-            CtFlowVar *result = step->results.items[j];
-            if (same(s, value) && !differs) continue;
-            if (!is_number(s, value) || !is_plain(value->type)) return false;
-            if (result != NULL) lane(s, result)->kind = LANE_VALUE;
+        if (!differs && !around && go_on(step) > 1 && block->exit == EXIT_YIELD && has_loops(block)) {
+            if (!fits_or_is_left(s, step, block, &fitting)) return false;
+            continue;
         }
+        ct_map_set(s->e->arena, &s->e->left, ct_key(block), NULL);
+        if (!fits_branch(s, step, block, differs)) return false;
+        fitting++;
     }
     s->in_branch = around;
-    return go_on(step) > 0;
+    return fitting > 0;
 }
 
 /* Whether an argument has, or is, a uniform length. */

@@ -567,10 +567,15 @@ static void visit_inside(Fuse *f, CtFlowStep *step) {
     f->depth++;
     f->loops += step->kind == FLOW_LOOP;
     uint32_t equals = f->facts.equals.count, renamed = f->renamed;
+    bool asks =
+        step->kind == FLOW_SWITCH && step->args.items[0].var != NULL && step->args.items[0].type->kind == FLOW_I64;
     if (step->kind == FLOW_LOOP) ct_flow_assume_iteration(&f->facts, step);
     for (uint32_t i = 0; i < ct_flow_inner_count(step); i++) {
+        uint32_t tag = asks ? step->as.cases.branches[i].tag : FLOW_OTHERS;
+        if (tag <= 1) ct_flow_assume(&f->facts, &step->args.items[0], tag == 1);
         f->renamed = renamed;
         visit(f, ct_flow_inner(step, i));
+        if (asks) f->facts.equals.count = equals;
     }
     f->facts.equals.count = equals;
     f->loops -= step->kind == FLOW_LOOP;
