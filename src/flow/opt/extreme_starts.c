@@ -14,6 +14,9 @@
  * alike: forwards the index of the element, less 1. Backwards the place is counted from the end; and with a NaN it is
  * that of the last iteration, the first element, since no `min x b` has chosen b.
  *
+ * So does a fold that chooses by a test, `if best < x then x else best`, and begins with the first element: that is not
+ * less than itself.
+ *
  * A fold over all elements backwards that begins with something else, `foldr min z`, is min m z, where m is the extreme
  * of the elements; of no elements, that is z. */
 #include "flow/opt/passes.h"
@@ -144,6 +147,61 @@ static bool find_start(const Starts *p, const CtFlowStep *loop, Start *start) {
            is_affine(p, &first->args.items[1], xs, NULL, (Affine){0, 1, -1});
 }
 
+/* ---- folds that choose ---- */
+
+/* Whether a value is `chosen` where one of `best` and the element is less than the other, and else `otherwise`. */
+static bool is_chosen(const Starts *p, const CtFlowArg *value, const CtFlowVar *best, const CtFlowVar *element,
+                      const CtFlowVar *chosen, const CtFlowVar *otherwise, const CtFlowStep **test) {
+    const CtFlowStep *choice = ct_flow_maker(&p->facts, value, FLOW_SWITCH);
+    if (choice == NULL || choice->as.cases.count != 2 || choice->results.count != 1) return false;
+    *test = ct_flow_maker(&p->facts, &choice->args.items[0], FLOW_PRIM);
+    if (!ct_flow_is_prim(*test, PRIM_LT)) return false;
+    const CtFlowVar *a = (*test)->args.items[0].var, *b = (*test)->args.items[1].var;
+    const CtFlowBranch *branches = choice->as.cases.branches;
+    uint32_t taken = branches[0].tag == 1 ? 0 : 1;
+    return ((a == best && b == element) || (a == element && b == best)) && branches[taken].tag == 1 &&
+           yields_only(branches[taken].block, chosen) && yields_only(branches[1 - taken].block, otherwise);
+}
+
+/* The read of a fold that begins with the first element of an array, and chooses one of the others by a test; NULL: it
+ * is another loop. */
+static CtFlowStep *read_of_chooser(const Starts *p, const CtFlowStep *loop) {
+    const CtFlowBlock *body = loop->kind == FLOW_LOOP ? loop->as.loop.block : NULL;
+    uint32_t carried = body != NULL ? loop->as.loop.carried : 0;
+    if (carried == 0 || carried > 2 || loop->results.count != carried || body->exit != EXIT_YIELD) return NULL;
+    if (loop->as.loop.initial || loop->as.loop.associative) return NULL;
+    for (uint32_t i = 0, reads = 0; i < body->steps.count; i++) {
+        const CtFlowStep *step = body->steps.items[i];
+        reads += step->kind == FLOW_READ;
+        bool computes = step->kind == FLOW_PRIM || step->kind == FLOW_SWITCH || step->kind == FLOW_READ;
+        if (!computes || reads > 1 || ct_flow_step_fails(step)) return NULL;
+    }
+    const CtFlowStep *choice = ct_flow_maker(&p->facts, &body->values.items[0], FLOW_SWITCH), *test, *other;
+    if (choice == NULL || choice->as.cases.count != 2) return NULL;
+    const CtFlowBranch *branches = choice->as.cases.branches;
+    const CtFlowBlock *taken = branches[branches[0].tag == 1 ? 0 : 1].block;
+    const CtFlowVar *best = body->params.items[1], *index = body->params.items[0];
+    if (taken->exit != EXIT_YIELD || taken->values.items[0].var == NULL) return NULL;
+    CtFlowStep *read = ct_flow_fact(&p->facts, &taken->values.items[0])->maker;
+    if (read == NULL || read->kind != FLOW_READ || read->args.count != 2 || read->args.items[0].type->rank != 1)
+        return NULL;
+    const CtFlowVar *element = read->results.items[0];
+    if (!is_chosen(p, &body->values.items[0], best, element, element, best, &test)) return NULL;
+    bool place = carried == 2;
+    if (place && !is_chosen(p, &body->values.items[1], best, element, index, body->params.items[2], &other))
+        return NULL;
+    if (place &&
+        (!ct_flow_is_int(&loop->args.items[2], -1) || !ct_flow_same(&test->args.items[0], &other->args.items[0])))
+        return NULL;
+    const CtFlowArg *xs = &read->args.items[0];
+    const CtFlowStep *first = ct_flow_maker(&p->facts, &loop->args.items[1], FLOW_READ);
+    if (first == NULL || first->args.count != 2 || !ct_flow_same(&first->args.items[0], xs)) return NULL;
+    bool forwards = is_affine(p, &loop->args.items[0], xs, NULL, (Affine){0, 1, -1}) &&
+                    is_affine(p, &read->args.items[1], xs, index, (Affine){1, 0, 1}) &&
+                    is_affine(p, &first->args.items[1], xs, NULL, (Affine){0, 0, 0});
+    return forwards ? read : NULL;
+}
+
 /* ---- writing ---- */
 
 static void name_result(CtFlowBuilder *b, CtFlowVar *var) {
@@ -207,6 +265,21 @@ static void write_start(CtFlowBuilder *b, const CtFlowStep *loop, const Start *s
         write_place(b, loop, start, extreme, results.items[1], count);
 }
 
+/* Lets a fold that chooses go through all elements; its place is then the index, and 0 where it keeps the first. */
+static void write_chooser(CtFlowBuilder *b, CtFlowStep *loop, CtFlowStep *read) {
+    const CtFlowBlock *body = loop->as.loop.block;
+    loop->args.items[0] = ct_flow_dim(b, loop->range, read->args.items[0], 0);
+    read->args.items[1] = flow_of(body->params.items[0]);
+    ct_push(b->arena, &b->block->steps, loop);
+    if (loop->as.loop.carried < 2) return;
+    loop->args.items[2] = ct_flow_int(b, 0);
+    CtFlowVar *place = loop->results.items[1];
+    if (place == NULL) return;
+    loop->results.items[1] = ct_flow_var(b, "at", place->type);
+    ct_flow_prim_int(b, loop->range, PRIM_INT_SUB, flow_of(loop->results.items[1]), ct_flow_int(b, 1));
+    name_result(b, place);
+}
+
 /* ---- the walk ---- */
 
 static void visit(Starts *p, CtFlowBlock *block) {
@@ -218,8 +291,11 @@ static void visit(Starts *p, CtFlowBlock *block) {
         ct_flow_learn(&p->facts, step);
         for (uint32_t j = 0; j < ct_flow_inner_count(step); j++) visit(p, ct_flow_inner(step, j));
         p->b.block = block;
-        bool found = find_start(p, step, &start);
-        if (found && (start.backwards ? CT_FIRED("extreme_starts.last") : CT_FIRED("extreme_starts.first")))
+        CtFlowStep *read = read_of_chooser(p, step);
+        bool found = read == NULL && find_start(p, step, &start);
+        if (read != NULL && CT_FIRED("extreme_starts.chosen"))
+            write_chooser(&p->b, step, read);
+        else if (found && (start.backwards ? CT_FIRED("extreme_starts.last") : CT_FIRED("extreme_starts.first")))
             write_start(&p->b, step, &start);
         else
             ct_push(p->b.arena, &block->steps, step);

@@ -6,8 +6,8 @@
  *     y = switch t { 0: …; yield b  1: … }             x, y = switch t { 0: …; …; yield a, b  1: … }
  *
  * Steps between the two that do not need x are put in front, if they cost little; others are put behind, unless y needs
- * them. No step that can fail is moved past another one. Hoisting comes before: the first switch may be the same in all
- * iterations of a loop, and the second one not. */
+ * them. No step that can fail is moved, nor is a read in front of a check that may be why its element is there.
+ * Hoisting comes before: the first switch may be the same in all iterations of a loop, and the second one not. */
 #include "flow/opt/passes.h"
 
 typedef struct Merge {
@@ -64,22 +64,23 @@ static bool are_alike(const Merge *m, const CtFlowStep *first, const CtFlowStep 
 
 /* ---- what is between them ---- */
 
-/* Whether a step costs little, and no more in front of other steps. */
-static bool is_cheap(const CtFlowStep *step) {
-    return step->kind == FLOW_PRIM || step->kind == FLOW_DIM || step->kind == FLOW_ITEMS ||
-           step->kind == FLOW_LITERALS || (step->kind == FLOW_READ && !ct_flow_is_object(step->results.items[0]->type));
+/* Whether a step may stand in front of the first switch: it costs little, and what it reads is there without any check
+ * in that. */
+static bool may_go_front(Merge *m, const CtFlowStep *step) {
+    if (step->kind == FLOW_READ)
+        return !ct_flow_is_object(step->results.items[0]->type) && ct_flow_stays_inside(&m->facts, step);
+    return step->kind == FLOW_PRIM || step->kind == FLOW_DIM || step->kind == FLOW_ITEMS || step->kind == FLOW_LITERALS;
 }
 
 /* Parts the steps between two switches into those that go in front and those that go behind; false if the switches
  * cannot meet. */
 static bool part(Merge *m, const CtFlowBlock *block, uint32_t first, uint32_t second, Steps *front, Steps *behind) {
     CtFlowStep *const *steps = block->steps.items;
-    bool total = ct_flow_is_total(&m->effects, steps[first]) && ct_flow_is_total(&m->effects, steps[second]);
     bool may = true;
     ct_flow_mark_results(&m->marks, steps[first], true);
     for (uint32_t i = first + 1; i < second && may; i++) {
         bool needs = ct_flow_uses_marked(&m->marks, steps[i], NULL);
-        may = (total || ct_flow_is_total(&m->effects, steps[i])) && (needs || is_cheap(steps[i]));
+        may = ct_flow_is_total(&m->effects, steps[i]) && (needs || may_go_front(m, steps[i]));
         if (needs) ct_flow_mark_results(&m->marks, steps[i], true);
         ct_push(m->arena, needs ? behind : front, steps[i]);
     }
