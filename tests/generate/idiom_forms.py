@@ -162,7 +162,10 @@ class IdiomForms:
         chosen = self.pick([f"{u} ! argmin {u}", f"{u} ! argmax {w}", f"last {u}", f"{u} ! (length {u} - 1) * {u} ! 0", f"{u} ! (mod {self.pick(['3', '7'])} (length {u}))"])
         element = f"let {{ {v} = $3; {w} = map (\\{x} -> sin ($2)) {v}; {u} = zipWith (\\{x} {y} -> $1) {v} {w} }} in if length {v} == 0 then 0.0 else {chosen}"
         first = f"let {{ {v} = $3; {k} = length {v} }} in sum (build {k} (\\{i} -> if {k} < 4 then 1.0 else let {{ {u} = take 3 {v}; {x} = {v} ! 3; {y} = sum ({u} * {u}) }} in $1 + {u} ! ({i} .&. 1)))"
-        whole = self.pick([recursion, recursion, det, gates, element, first])
+        best = self.pick([f"sum {w} > sum {u}", f"sum (zipWith (\\{x} {y} -> $1) {u} {w}) > 0.25", f"sum {w} <= sum {u}"])
+        start, others = self.pick([(f"({m} ! 0)", m), (f"({m} ! 0)", f"(drop 1 {m})"), (f"(last {m})", f"(init {m})"), (f"(map negate ({m} ! 0))", m)])
+        row = f"let {{ {v} = $3; {m} = build {rows} (\\{i} -> map (\\{x} -> sin ($2) + fromIntegral {i}) {v}) }} in sum (foldl (\\{u} {w} -> if {best} then {w} else {u}) {start} {others})"
+        whole = self.pick([recursion, recursion, det, gates, element, first, row, row])
         return E(t, whole, [self.e("D", env, a), two, one, self.e(("A", "D", d), env, a)], {1: binds, 2: of_one})
 
     @makes("D", 0.8)
