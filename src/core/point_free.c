@@ -163,14 +163,21 @@ static CtCore *apply_body(CtProgram *p, CtCore *core, CtVar *const *params, uint
     return ct_core_app(p, core->range, taken_out(p, core), args, count);
 }
 
+/* A λ's parameters, and one for each of the function that it gives. */
+static CtVar **all_params(CtProgram *p, const CtLam *lam, const CtType *function) {
+    uint32_t count = lam->count + function->count - 1;
+    CtVar **params = CT_NEW_ARRAY(p->context->arena, CtVar *, count);
+    for (uint32_t i = 0; i < count; i++)
+        params[i] = i < lam->count ? lam->params[i] : ct_core_var_new(p, "x", function->parts[i - lam->count]);
+    return params;
+}
+
 static CtGlobal *with_all_parameters(CtProgram *p, const CtGlobal *global, const CtType *function) {
     CtArena *arena = p->context->arena;
     CtCore *copy = ct_core_copy(p, global->body, NULL);
     const CtLam *lam = copy->as.lam;
     uint32_t more = function->count - 1, count = lam->count + more;
-    CtVar **params = CT_NEW_ARRAY(arena, CtVar *, count);
-    for (uint32_t i = 0; i < count; i++)
-        params[i] = i < lam->count ? lam->params[i] : ct_core_var_new(p, "x", function->parts[i - lam->count]);
+    CtVar **params = all_params(p, lam, function);
     CtCore *body = apply_body(p, lam->body, params + lam->count, more);
     CtCore *whole = ct_core_lam(p, global->body->range, lam->name, params, count, body);
     const char *name = ct_format(arena, "%s{%u}", global->name->text, count);
@@ -251,14 +258,11 @@ static bool local_takes_all(CtProgram *p, CtCore *letrec) {
     CtCoreList calls = {0};
     if (letrec->kind != CORE_LETREC || letrec->as.letrec.count != 1 || !only_full_calls(p, letrec, &calls))
         return false;
-    CtArena *arena = p->context->arena;
     const CtBind *bind = &letrec->as.letrec.binds[0];
     const CtLam *lam = bind->lam->as.lam;
     const CtType *function = function_in(lam->body->type);
     uint32_t more = function->count - 1, count = lam->count + more;
-    CtVar **params = CT_NEW_ARRAY(arena, CtVar *, count);
-    for (uint32_t i = 0; i < count; i++)
-        params[i] = i < lam->count ? lam->params[i] : ct_core_var_new(p, "x", function->parts[i - lam->count]);
+    CtVar **params = all_params(p, lam, function);
     CtCore *body = apply_body(p, lam->body, params + lam->count, more);
     CtCore *whole = ct_core_lam(p, bind->lam->range, lam->name, params, count, body);
     CtVar *var = ct_core_var_like(p, bind->var, whole->type);

@@ -25,7 +25,7 @@ typedef struct CarriedRows {
     CtFlowArg array;        /* of which all are rows; without a type: not known yet */
 } CarriedRows;
 
-/* The array behind slices. `start`: the steps of these, outermost first. */
+/* The array behind slices. `starts`: where these begin; or NULL. */
 static CtFlowArg whole_of(const CarriedRows *c, CtFlowArg array, CtFlowArgs *starts) {
     for (const CtFlowStep *part = ct_flow_fact(&c->facts, &array)->maker; ct_flow_is_bulk(part, ARRAY_SLICE);
          part = ct_flow_fact(&c->facts, &array)->maker) {
@@ -63,7 +63,7 @@ static bool is_from_array(CarriedRows *c, const CtFlowArg *value, int depth) {
     return true;
 }
 
-/* Whether a loop carries rows of one array in a place, which it does not update. */
+/* Whether a loop carries rows of one array in a place. */
 static bool carries_rows(CarriedRows *c, const CtFlowStep *loop, uint32_t place) {
     const CtFlowBlock *body = loop->as.loop.block;
     const CtFlowArg *first = &loop->args.items[1 + place], *next = &body->values.items[place];
