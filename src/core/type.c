@@ -195,7 +195,9 @@ static void meet(Walk *walk, CtType *type) {
     walk->last = type;
 }
 
+/* Not what Integers are made of: their digits are no array of the program. */
 static void meet_inside(Walk *walk, CtType *type) {
+    if (ct_core_type_is_integer(type)) return;
     for (uint32_t i = 0; i < type->count; i++) meet(walk, type->parts[i]);
     if (type->kind != TYPE_DATA) return;
     for (uint32_t i = 0; i < type->data->con_count; i++) {

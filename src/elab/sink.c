@@ -4,10 +4,11 @@
  *
  *     f xs | null xs = 0 | otherwise = y * y where y = head xs
  *
- * No work is duplicated: a binding moves only into branches of `case`, never under a λ. A binding that several branches
- * use may be copied into them if its right-hand side is small; otherwise it stays in front of the `case`. A binding
- * does not move past a term that may update in place an array that its right-hand side reads, because the array would
- * then have to be copied. */
+ * No work is duplicated: a binding moves only into branches of `case` and into actions as that of `when`, never under
+ * another λ, but for what costs little and is used in later actions of IO. A binding that several branches use may be
+ * copied into them if its right-hand side is small; otherwise it stays in front of the `case`. A binding does not move
+ * past a term that may update in place an array that its right-hand side reads, because the array would then have to be
+ * copied. */
 #include "elab/internal.h"
 
 enum {
@@ -36,6 +37,7 @@ typedef struct Search {
     CtSinkNodes *nodes, *open; /* buffers of the elaborator, reused by each search */
     CtMap reads;               /* variables of the right-hand side whose types contain arrays */
     bool once;                 /* no path may evaluate two copies of the right-hand side */
+    bool late;                 /* it may be evaluated anew each time that an action runs */
 } Search;
 
 static void add(Search *search, CtCore **slot, uint32_t parent, Relation relation) {
@@ -55,13 +57,43 @@ static bool is_join(const CtCore *let) {
     return let->kind == CORE_LET && let->as.let.rhs->kind == CORE_LAM && let->as.let.rhs->as.lam->count == 0;
 }
 
+/* The library's function that a global is, without module and types: that of "Data.Map.!@Int,Int" is "!". */
+static bool is_among(const CtGlobal *global, const char *const *names) {
+    const char *name = global->name->text;
+    size_t length = strcspn(name, "@");
+    for (; *names != NULL; names++) {
+        size_t own = strlen(*names);
+        bool ends = own <= length && memcmp(name + length - own, *names, own) == 0;
+        if (ends && (own == length || name[length - own - 1] == '.')) return true;
+    }
+    return false;
+}
+
+/* Whether a λ that is an argument is a branch: called at most once, as the action of `when`, or those that exceptions
+ * are caught in. So is, for a right-hand side that costs little, what follows an action of IO. */
+static bool is_action(const Search *search, const CtCore *call) {
+    static const char *const actions[] = {
+        "when'else",     "unless'else",      "try'else",     "catch'else",    "handle'else",
+        "evaluate'else", "onException'else", "finally'else", "bracket_'else", NULL};
+    static const char *const bind[] = {">>=", NULL};
+    if (call->kind != CORE_APP || call->as.call.of.fun->kind != CORE_GLOBAL) return false;
+    const CtGlobal *global = call->as.call.of.fun->as.global;
+    if (!global->is_library) return false;
+    const char *types = strchr(global->name->text, '@');
+    return is_among(global, actions) || (search->late && is_among(global, bind) && types && !strncmp(types, "@IO,", 4));
+}
+
 static void add_children(Search *search, CtCore *core, uint32_t parent) {
     switch (core->kind) {
     case CORE_VAR:
     case CORE_GLOBAL:
     case CORE_LIT:
     case CORE_STRING: return;
-    case CORE_LAM: add(search, &core->as.lam->body, parent, FUNCTION); return;
+    case CORE_LAM: {
+        const CtCore *call = *search->nodes->items[search->nodes->items[parent].parent].slot;
+        add(search, &core->as.lam->body, parent, is_action(search, call) ? BRANCH : FUNCTION);
+        return;
+    }
     case CORE_APP:
         add_all(search, core->as.call.args, core->as.call.count, parent);
         add(search, &core->as.call.of.fun, parent, PART);
@@ -238,18 +270,6 @@ static bool may_be_copied(Search *search, CtCore *rhs) {
     return true;
 }
 
-/* The library's function that a global is, without module and types: that of "Data.Map.!@Int,Int" is "!". */
-static bool is_among(const CtGlobal *global, const char *const *names) {
-    const char *name = global->name->text;
-    size_t length = strcspn(name, "@");
-    for (; *names != NULL; names++) {
-        size_t own = strlen(*names);
-        bool ends = own <= length && memcmp(name + length - own, *names, own) == 0;
-        if (ends && (own == length || name[length - own - 1] == '.')) return true;
-    }
-    return false;
-}
-
 /* Whether a type has parts that a program declares, or functions in data: then an instance of a class that the program
  * declares may be what the library's function calls. */
 static bool has_own_parts(const CtElab *el, const CtType *type) {
@@ -327,24 +347,28 @@ static bool excludes(const Search *search, uint32_t index, CtVar *join, uint32_t
 
 /* Whether the node is a case, perhaps behind join points, that copying the binding into its branches pays for: its
  * scrutinee neither uses the variable nor may update an array that the right-hand side reads, and some branch, here or
- * in a case nested directly in a branch with uses, does not use the variable and does more than fail. Of a join point
- * both the code and the body get a copy only if a path may evaluate both, or none does. */
+ * further inside of a branch with uses, does not use the variable and does more than fail. Of a join point both the
+ * code and the body get a copy only if a path may evaluate both, or none does. Of another term each part with uses has
+ * to be such a node or an action, and only one has uses unless a path may evaluate two copies. */
 static bool parts(const Search *search, uint32_t index, uint32_t depth) {
     const Node *nodes = search->nodes->items;
     const CtCore *core = *nodes[index].slot;
-    bool unused = false, join = is_join(core);
-    if (core->kind != CORE_CASE && !join) return false;
+    bool unused = false, join = is_join(core), cases = join || core->kind == CORE_CASE;
+    uint32_t used = 0;
+    if (depth >= MAX_SPLITS) return false;
+    if (core->kind == CORE_LAM) return nodes[code_of(index)].relation == BRANCH;
     if (join && search->once && nodes[code_of(index)].has &&
         !excludes(search, body_of(search, index), core->as.let.vars[0], depth))
         return false;
     for (uint32_t i = index + 1; i < index + nodes[index].size; i += nodes[i].size) {
         bool branch = join || nodes[i].relation == BRANCH;
-        if (!branch && (nodes[i].has || may_update(search, i))) return false;
-        if (!branch) continue;
-        unused |=
-            nodes[i].has ? depth < MAX_SPLITS && parts(search, i, depth + 1) : (*nodes[i].slot)->kind != CORE_FAIL;
+        if (!branch && nodes[i].relation == PART && may_update(search, i)) return false;
+        if (!branch && nodes[i].has &&
+            (cases || nodes[i].relation == FUNCTION || (used++ && search->once) || !parts(search, i, depth + 1)))
+            return false;
+        if (branch) unused |= nodes[i].has ? parts(search, i, depth + 1) : (*nodes[i].slot)->kind != CORE_FAIL;
     }
-    return unused;
+    return cases ? unused : used > 0;
 }
 
 static bool few_uses(const Search *search, CtVar *var) {
@@ -366,6 +390,7 @@ static CtCore *let_in(CtElab *el, CtSourceRange range, CtVar *var, CtCore *rhs, 
     Search search = {.el = el, .nodes = &el->sink_nodes, .open = &el->sink_open};
     bool small = depth < MAX_SPLITS && may_be_copied(&search, rhs);
     search.once = small && !may_repeat(&search, rhs);
+    search.late = small && !search.once;
     uint32_t stop;
     CtCore **place = place_in(&search, rhs, &var, 1, &body, &stop);
     if (place == NULL) return body;
@@ -382,7 +407,8 @@ static CtCore *let_in(CtElab *el, CtSourceRange range, CtVar *var, CtCore *rhs, 
     uint32_t end = stop + search.nodes->items[stop].size;
     for (uint32_t i = stop + 1; i < end; i += search.nodes->items[i].size) {
         if (!search.nodes->items[i].has) continue;
-        Branch branch = {search.nodes->items[i].slot, var};
+        CtCore **slot = search.nodes->items[i].slot;
+        Branch branch = {(*slot)->kind == CORE_LAM ? &(*slot)->as.lam->body : slot, var};
         if (branches.count > 0) {
             branch.var = ct_core_var_new(el->program, var->name->text, var->type);
             rename_uses(&search, i, var, branch.var);

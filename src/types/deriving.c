@@ -332,27 +332,40 @@ static CtExpr *equal_fields(Derive *d, const CtDataCon *con) {
     return all ? all : constant(d, "True");
 }
 
-static CtExpr *compare_fields(Derive *d, const CtDataCon *con) {
-    CtExpr *all = NULL;
-    for (uint32_t i = con->arity; i > 0; i--) {
-        CtExpr *one = apply2(d, global(d, "compare"), field(d, "a", i - 1), field(d, "b", i - 1));
-        if (!all) {
-            all = one;
-            continue;
-        }
+/* The comparison of all fields: of the last one, by a method, where those in front of it are equal. Where they are not,
+ * `unequal` adds the alternatives. */
+static CtExpr *first_unequal(Derive *d, const CtDataCon *con, const char *last, void (*unequal)(Derive *, CtExpr *)) {
+    CtExpr *all = apply2(d, global(d, last), field(d, "a", con->arity - 1), field(d, "b", con->arity - 1));
+    for (uint32_t i = con->arity - 1; i > 0; i--) {
         CtExpr *e = expr(d, EXPR_CASE, 1);
-        e->parts[0] = one;
-        e->alts = CT_NEW_ARRAY(d->types->arena, CtAlt, 2);
+        e->parts[0] = apply2(d, global(d, "compare"), field(d, "a", i - 1), field(d, "b", i - 1));
+        e->alts = CT_NEW_ARRAY(d->types->arena, CtAlt, 3);
         CtDataCon *eq = library_con(d, "EQ");
         if (eq) add_alt(d, e, con_pat(d, eq, NULL), all);
-        add_alt(d, e, variable(d, "o"), local(d, "o"));
+        unequal(d, e);
         all = e;
     }
-    return all ? all : constant(d, "EQ");
+    return all;
 }
 
-/* Generates == or compare: clauses that compare the fields, for each constructor with fields (or the only constructor),
- * then a clause that compares the constructors' tags. */
+static void same_order(Derive *d, CtExpr *cases) { add_alt(d, cases, variable(d, "o"), local(d, "o")); }
+
+static void is_less(Derive *d, CtExpr *cases) {
+    CtDataCon *lt = library_con(d, "LT");
+    if (lt) add_alt(d, cases, con_pat(d, lt, NULL), constant(d, "True"));
+    add_alt(d, cases, pat(d, PAT_WILD, 0), constant(d, "False"));
+}
+
+static CtExpr *compare_fields(Derive *d, const CtDataCon *con) {
+    return con->arity ? first_unequal(d, con, "compare", same_order) : constant(d, "EQ");
+}
+
+static CtExpr *less_fields(Derive *d, const CtDataCon *con) {
+    return con->arity ? first_unequal(d, con, "<", is_less) : constant(d, "False");
+}
+
+/* Generates ==, compare or <: clauses that compare the fields, for each constructor with fields (or the only
+ * constructor), then a clause that compares the constructors' tags. */
 static void write_binary(Derive *d, const char *method, CtExpr *(*fields)(Derive *, const CtDataCon *)) {
     CtTyCon *con = d->instance->tycon;
     CtBinding *binding = new_binding(d, method, con->con_count + 1);
@@ -365,6 +378,44 @@ static void write_binary(Derive *d, const char *method, CtExpr *(*fields)(Derive
         add_clause(d, binding, variable(d, "a"), variable(d, "b"), apply2(d, global(d, method), a, b));
     }
     finish(d, binding);
+}
+
+/* Generates a comparison that is < of the arguments, perhaps exchanged, or not that. */
+static void write_by_less(Derive *d, const char *name, const char *left, const char *right, bool negated) {
+    CtBinding *binding = new_binding(d, name, 1);
+    CtExpr *less = apply2(d, global(d, "<"), local(d, left), local(d, right));
+    add_clause(d, binding, variable(d, "a"), variable(d, "b"),
+               negated ? apply2(d, global(d, "not"), less, NULL) : less);
+    finish(d, binding);
+}
+
+/* Generates a comparison of a newtype: that of the field. */
+static void write_by_field(Derive *d, const char *name) {
+    CtDataCon *con = d->instance->tycon->cons[0];
+    CtBinding *binding = new_binding(d, name, 1);
+    CtExpr *all = apply2(d, global(d, name), field(d, "a", 0), field(d, "b", 0));
+    add_clause(d, binding, con_pat(d, con, "a"), con_pat(d, con, "b"), all);
+    finish(d, binding);
+}
+
+enum { MAX_LESS = 3 /* constructors of a type for which < is generated */ };
+
+/* The comparisons as GHC derives them, which differ from those by compare where a field has no order, as NaN. */
+static void write_order(Derive *d) {
+    const CtTyCon *con = d->instance->tycon;
+    write_binary(d, "compare", compare_fields);
+    bool has_fields = false;
+    for (uint32_t i = 0; i < con->con_count; i++) has_fields |= con->cons[i]->arity > 0;
+    if (!has_fields || con->con_count > MAX_LESS) return;
+    if (con->is_newtype) {
+        for (const char *const *name = (const char *const[]){"<", "<=", ">", ">=", NULL}; *name; name++)
+            write_by_field(d, *name);
+        return;
+    }
+    write_binary(d, "<", less_fields);
+    write_by_less(d, ">", "b", "a", false);
+    write_by_less(d, "<=", "b", "a", true);
+    write_by_less(d, ">=", "a", "b", true);
 }
 
 static CtExpr *then(Derive *d, CtExpr *first, CtExpr *rest) {
@@ -670,7 +721,7 @@ static void write_instance(CtTypes *types, CtInstance *instance) {
     if (con->con_count == 0 || ct_types_derive_functor(types, instance)) return;
     const char *name = instance->class_->name->text;
     if (!strcmp(name, "Eq")) write_binary(d, "==", equal_fields);
-    if (!strcmp(name, "Ord")) write_binary(d, "compare", compare_fields);
+    if (!strcmp(name, "Ord")) write_order(d);
     if (!strcmp(name, "Show")) write_show(d);
     if (!strcmp(name, "Read")) write_read(d);
     if (!strcmp(name, "Enum")) write_enum(d);
