@@ -459,20 +459,33 @@ static bool has_loops(const CtFlowBlock *block) {
     return false;
 }
 
+/* What each variable is in a loop, of which nothing is known yet. */
+static Lane *new_lanes(Emit *e) {
+    if (e->spare_lanes.count == 0 || !CT_FIRED("vectorise.memory_again"))
+        return CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);
+    Lane *lanes = e->spare_lanes.items[--e->spare_lanes.count];
+    memset(lanes, 0, (e->function->vars + 1) * sizeof *lanes);
+    return lanes;
+}
+
+void ct_emit_vector_forget_lanes(Emit *e, Lane *lanes) { ct_push(e->arena, &e->spare_lanes, lanes); }
+
 /* The same, of a branch that all lanes take or none, beside another one. If it does not fit, the vectorised loop is
  * left where it is taken, as for arrays that are not equally long. */
 static bool fits_or_is_left(Scan *s, const CtFlowStep *step, const CtFlowBlock *block, uint32_t *fitting) {
-    CtArena *arena = s->e->arena;
-    uint32_t vars = s->e->function->vars;
+    Emit *e = s->e;
     Scan before = *s;
-    Lane *lanes = CT_NEW_ARRAY(arena, Lane, vars + 1);
-    memcpy(lanes, s->e->lanes, vars * sizeof *lanes);
+    Lane *lanes = new_lanes(e);
+    memcpy(lanes, e->lanes, e->function->vars * sizeof *lanes);
     bool fits_here = fits_branch(s, step, block, false);
-    ct_map_set(arena, &s->e->left, ct_key(block), fits_here ? NULL : s->e);
+    ct_map_set(e->arena, &e->left, ct_key(block), fits_here ? NULL : e);
     *fitting += fits_here;
+    if (!fits_here) {
+        *s = before;
+        memcpy(e->lanes, lanes, e->function->vars * sizeof *lanes);
+    }
+    ct_emit_vector_forget_lanes(e, lanes);
     if (fits_here) return true;
-    *s = before;
-    memcpy(s->e->lanes, lanes, vars * sizeof *lanes);
     return leave(s) && CT_FIRED("vectorise.left_branch");
 }
 
@@ -701,17 +714,6 @@ static void weigh_rows(Scan *s) {
             rows->is_packed = !CT_FIRED("vectorise.few_of_row");
     }
 }
-
-/* What each variable is in a loop, of which nothing is known yet. */
-static Lane *new_lanes(Emit *e) {
-    if (e->spare_lanes.count == 0 || !CT_FIRED("vectorise.memory_again"))
-        return CT_NEW_ARRAY(e->arena, Lane, e->function->vars + 1);
-    Lane *lanes = e->spare_lanes.items[--e->spare_lanes.count];
-    memset(lanes, 0, (e->function->vars + 1) * sizeof *lanes);
-    return lanes;
-}
-
-void ct_emit_vector_forget_lanes(Emit *e, Lane *lanes) { ct_push(e->arena, &e->spare_lanes, lanes); }
 
 bool ct_emit_vector_fit(Emit *e, const CtFlowStep *step, LaneSum *sums) {
     const CtFlowBlock *block = step->as.loop.block;

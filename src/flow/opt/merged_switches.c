@@ -28,15 +28,24 @@ static bool is_truth(const Merge *m, const CtFlowArg *arg) {
     return made != NULL && ct_prim_info(made->as.prim)->result == 'B';
 }
 
-/* The branch of the second switch for what the first one's branch stands for; NULL: it has none of its own for that. */
+/* Which of two values a truth value has in a branch of a switch of two branches, one of which may be for all other
+ * values; negative if the branches do not tell. */
+static int truth_of(const CtFlowStep *step, uint32_t index) {
+    uint32_t tag = step->as.cases.branches[index].tag, other = step->as.cases.branches[1 - index].tag;
+    return tag <= 1 ? (int)tag : other <= 1 ? 1 - (int)other : -1;
+}
+
+/* The branch of the second switch for what the first one's branch stands for; NULL: it has none of its own for that.
+ * The branch for all other values is the same in both only if they have the same others, which `are_alike` knows. */
 static CtFlowBranch *branch_like(const Merge *m, const CtFlowStep *second, const CtFlowStep *first, uint32_t index) {
-    uint32_t tag = first->as.cases.branches[index].tag;
+    if (first->as.cases.count == 2 && second->as.cases.count == 2 && is_truth(m, &first->args.items[0])) {
+        int value = truth_of(first, index);
+        return value >= 0 ? &second->as.cases.branches[ct_flow_branch_for(second, value)] : NULL;
+    }
     for (uint32_t i = 0; i < second->as.cases.count; i++)
-        if (second->as.cases.branches[i].tag == tag) return &second->as.cases.branches[i];
-    if (first->as.cases.count != 2 || second->as.cases.count != 2 || !is_truth(m, &first->args.items[0])) return NULL;
-    uint32_t other = first->as.cases.branches[1 - index].tag;
-    int64_t value = tag <= 1 ? (int64_t)tag : other <= 1 ? 1 - (int64_t)other : -1;
-    return value >= 0 ? &second->as.cases.branches[ct_flow_branch_for(second, value)] : NULL;
+        if (second->as.cases.branches[i].tag == first->as.cases.branches[index].tag)
+            return &second->as.cases.branches[i];
+    return NULL;
 }
 
 static bool may_end(const CtFlowBlock *block) { return block->exit == EXIT_YIELD || block->exit == EXIT_NEVER; }

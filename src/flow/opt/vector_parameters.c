@@ -19,6 +19,7 @@ enum {
     MOST_NUMBERS = 9,     /* of a matrix */
     MOST_PARAMETERS = 40, /* of a function */
     DEEPEST = 24,         /* bound of the search through definitions */
+    PATIENCE = 1000       /* definitions that are looked at for one length; a chain of switches has many ways */
 };
 
 typedef enum Given { GIVEN_NOTHING, GIVEN_LENGTH, GIVEN_OTHERS } Given;
@@ -38,6 +39,7 @@ typedef struct Vectors {
     Shape **params, **results; /* by number of a function, and position */
     CtFlowFacts *facts;        /* of each function */
     CtFlowFunction *function;
+    uint32_t patience; /* definitions that may still be looked at */
     bool changed;
 } Vectors;
 
@@ -57,8 +59,8 @@ static Shape *param_of(const Vectors *v, const CtFlowVar *var) {
 
 /* ---- lengths as numbers, of parameters as they are known so far ---- */
 
-static Length int_of(const Vectors *v, const CtFlowArg *arg, int depth);
-static Length length_of(const Vectors *v, const CtFlowArg *array, uint32_t dimension, int depth);
+static Length int_of(Vectors *v, const CtFlowArg *arg, int depth);
+static Length length_of(Vectors *v, const CtFlowArg *array, uint32_t dimension, int depth);
 
 static Length join(Length a, Length b) {
     if (a.given == GIVEN_NOTHING) return b;
@@ -67,12 +69,12 @@ static Length join(Length a, Length b) {
 }
 
 /* A length, or where there is no array, an Int. */
-static Length value_of(const Vectors *v, const CtFlowArg *arg, uint32_t dimension, int depth) {
+static Length value_of(Vectors *v, const CtFlowArg *arg, uint32_t dimension, int depth) {
     return arg->type->kind == FLOW_ARRAY ? length_of(v, arg, dimension, depth) : int_of(v, arg, depth);
 }
 
 /* Of a switch's result: that of the branch which is taken, or of all. */
-static Length chosen(const Vectors *v, const CtFlowFact *fact, uint32_t dimension, int depth) {
+static Length chosen(Vectors *v, const CtFlowFact *fact, uint32_t dimension, int depth) {
     const CtFlowStep *choice = fact->maker;
     const CtFlowArg *on = &choice->args.items[0];
     Length test = on->type->kind == FLOW_I64 ? int_of(v, on, depth) : others, all = {GIVEN_NOTHING, 0};
@@ -86,7 +88,7 @@ static Length chosen(const Vectors *v, const CtFlowFact *fact, uint32_t dimensio
     return all;
 }
 
-static Length prim_of(const Vectors *v, const CtFlowStep *step, int depth) {
+static Length prim_of(Vectors *v, const CtFlowStep *step, int depth) {
     CtFlowArg literals[2], value;
     if (step->args.count != 2 || ct_flow_step_fails(step)) return others;
     for (uint32_t i = 0; i < 2; i++) {
@@ -100,10 +102,11 @@ static Length prim_of(const Vectors *v, const CtFlowStep *step, int depth) {
     return ct_flow_fold(&known, &value) && value.type->kind == FLOW_I64 ? number(value.lit.integer) : others;
 }
 
-static Length int_of(const Vectors *v, const CtFlowArg *arg, int depth) {
+static Length int_of(Vectors *v, const CtFlowArg *arg, int depth) {
     const CtFlowFact *fact = ct_flow_fact(facts_of(v), arg);
     if (arg->var == NULL) return number(arg->lit.integer);
-    if (depth == 0 || fact->maker == NULL) return others;
+    if (depth == 0 || v->patience == 0 || fact->maker == NULL) return others;
+    v->patience--;
     switch ((int)fact->maker->kind) {
     case FLOW_DIM: return length_of(v, &fact->maker->args.items[0], fact->maker->as.index, depth - 1);
     case FLOW_PRIM: return prim_of(v, fact->maker, depth - 1);
@@ -112,7 +115,7 @@ static Length int_of(const Vectors *v, const CtFlowArg *arg, int depth) {
     }
 }
 
-static Length bulk_length(const Vectors *v, const CtFlowStep *step, int depth) {
+static Length bulk_length(Vectors *v, const CtFlowStep *step, int depth) {
     const CtFlowArg *args = step->args.items;
     switch ((int)step->as.bulk) {
     case ARRAY_REPLICATE:
@@ -129,7 +132,7 @@ static Length bulk_length(const Vectors *v, const CtFlowStep *step, int depth) {
 }
 
 /* The length of the rows that one step makes. */
-static Length row_length(const Vectors *v, const CtFlowFact *fact, int depth) {
+static Length row_length(Vectors *v, const CtFlowFact *fact, int depth) {
     const CtFlowStep *step = fact->maker;
     if (step->kind == FLOW_ITEMS && step->args.count > 0) return length_of(v, &step->args.items[0], 0, depth);
     bool made = step->kind == FLOW_LOOP && fact->index >= step->as.loop.carried && !step->as.loop.initial;
@@ -139,19 +142,20 @@ static Length row_length(const Vectors *v, const CtFlowFact *fact, int depth) {
 }
 
 /* A gradient has the lengths of its point. */
-static Length pulled(const Vectors *v, const CtFlowFact *fact, uint32_t dimension, int depth) {
+static Length pulled(Vectors *v, const CtFlowFact *fact, uint32_t dimension, int depth) {
     const CtFlowStep *vjp = ct_flow_maker(facts_of(v), &fact->maker->args.items[0], FLOW_VJP);
     if (vjp == NULL || vjp->as.derived != fact->maker->as.derived) return others;
     return length_of(v, &vjp->args.items[vjp->as.derived->captured + fact->index], dimension, depth);
 }
 
-static Length length_of(const Vectors *v, const CtFlowArg *array, uint32_t dimension, int depth) {
+static Length length_of(Vectors *v, const CtFlowArg *array, uint32_t dimension, int depth) {
     const CtFlowFact *fact = ct_flow_fact(facts_of(v), array);
     const CtFlowStep *step = fact->maker;
     const Shape *param = param_of(v, array->var);
     if (dimension >= array->type->rank || dimension > 1) return others;
     if (param != NULL) return param->lengths[dimension];
-    if (depth-- == 0 || step == NULL) return others;
+    if (depth-- == 0 || v->patience == 0 || step == NULL) return others;
+    v->patience--;
     if (step->kind == FLOW_UPDATE) return length_of(v, &step->args.items[0], dimension, depth);
     if (step->kind == FLOW_SWITCH) return chosen(v, fact, dimension, depth);
     if (step->kind == FLOW_PULL) return pulled(v, fact, dimension, depth);
@@ -162,6 +166,12 @@ static Length length_of(const Vectors *v, const CtFlowArg *array, uint32_t dimen
     if (step->kind == FLOW_BULK) return bulk_length(v, step, depth);
     bool made = step->kind == FLOW_LOOP && fact->index >= step->as.loop.carried && !step->as.loop.initial;
     return made ? int_of(v, &step->args.items[0], depth) : others;
+}
+
+/* The number of elements of an array, or of each of its rows. */
+static Length length(Vectors *v, const CtFlowArg *array, uint32_t dimension) {
+    v->patience = PATIENCE;
+    return length_of(v, array, dimension, DEEPEST);
 }
 
 /* ---- what calls give ---- */
@@ -190,7 +200,7 @@ static void give(Vectors *v, const CtFlowFunction *callee, const CtFlowArgs *arg
         if (param->lengths[0].given == GIVEN_OTHERS) continue;
         uint32_t rank = args->items[i].type->rank;
         for (uint32_t j = 0; j < rank; j++) {
-            Length all = join(param->lengths[j], length_of(v, &args->items[i], j, DEEPEST));
+            Length all = join(param->lengths[j], length(v, &args->items[i], j));
             v->changed |= all.given != param->lengths[j].given || all.number != param->lengths[j].number;
             param->lengths[j] = all;
         }
@@ -203,10 +213,9 @@ static void look_at_results(Vectors *v, const CtFlowBlock *block) {
     for (uint32_t i = 0; i < v->function->results.count; i++)
         for (uint32_t j = 0; j < 2; j++) {
             Length *all = &v->results[v->function->id][i].lengths[j];
-            Length one = block->exit == EXIT_TAIL ? v->results[block->tail->id][i].lengths[j]
-                         : block->values.items[i].type->kind == FLOW_ARRAY
-                             ? length_of(v, &block->values.items[i], j, DEEPEST)
-                             : others;
+            Length one = block->exit == EXIT_TAIL                          ? v->results[block->tail->id][i].lengths[j]
+                         : block->values.items[i].type->kind == FLOW_ARRAY ? length(v, &block->values.items[i], j)
+                                                                           : others;
             one = join(*all, one);
             v->changed |= one.given != all->given || one.number != all->number;
             *all = one;
@@ -249,16 +258,17 @@ static void keep_given(Vectors *v, const CtFlowFunction *callee, const CtFlowArg
 }
 
 /* Whether an index is a literal, or is one where a short loop is unrolled. */
-static bool is_known_index(const Vectors *v, const CtFlowArg *index) {
+static bool is_known_index(Vectors *v, const CtFlowArg *index) {
     const CtFlowFact *fact = ct_flow_fact(facts_of(v), index);
     if (index->var == NULL) return true;
     if (fact->loop == NULL || fact->index != 0) return false;
+    v->patience = PATIENCE;
     Length count = int_of(v, &fact->loop->args.items[0], DEEPEST);
     return count.given == GIVEN_LENGTH && count.number <= MOST_ELEMENTS;
 }
 
 /* Whether a step only asks for elements, or is written out for these later. */
-static bool takes_elements(const Vectors *v, const CtFlowStep *step) {
+static bool takes_elements(Vectors *v, const CtFlowStep *step) {
     bool sums = ct_flow_is_bulk(step, ARRAY_SUM) || ct_flow_is_bulk(step, ARRAY_PRODUCT) ||
                 ct_flow_is_bulk(step, ARRAY_MAXIMUM) || ct_flow_is_bulk(step, ARRAY_MINIMUM);
     for (uint32_t i = 1; step->kind == FLOW_READ && i < step->args.count; i++)
