@@ -128,6 +128,8 @@ class FunctionForms:
         form = self.pick([
             "foldl (\\W I -> take 5 (let { q = reverse W } in if length q > 0 then update q (I * I `mod` length q) $1 else snoc q $1)) $0 (iota $2)",
             "foldl (\\W I -> if length W > 4 then drop 2 W else snoc W $1) $0 (iota $2)",
+            "foldl (\\W I -> if length W > 9 then W else W ++ [|$1|] ++ (if I == 2 then [|W ! 0|] else [||])) $0 (iota $2)",
+            "foldl (\\W I -> if I `mod` 3 == 1 then W else W ++ [|$1|]) (take 3 $0) (iota $2)",
             "foldl (\\W I -> if I < length W then snoc (update W I $1) (W ! I) else append W (take 1 W)) $0 (iota $2)",
             "let { go I W = if I >= $2 then W else go (I + 1) (let { r = W } in if length r > 1 then append (drop 1 r) [| $1 |] else snoc r $1) } in go 0 $0",
         ])

@@ -412,7 +412,7 @@ class IdiomForms:
         one, binds = self.function_of([x, y], "D", env.bind(times=20 * self.times(d), nest=1), b)
         whole = self.pick([f"sum (grad (\\w -> sum w * sum w) {v})", f"snd (jvp (\\w -> sum (map (\\z -> z * z) w)) {v} {v})", f"sum ([|{v}, update {v} 0 0.25|] ! 1)", f"fromIntegral (length {v})",
                            f"{v} ! (length {v} - 1)", f"sum {v}", f"sum (map (* 0.5) {v})", f"withVjp sum (\\w -> (sum w, \\e -> replicate (length w) (3.0 * e))) {v}"])
-        step = f"snoc {v} (let {{ {y} = {whole} }} in $1)"
+        step = self.pick([f"snoc {v} (let {{ {y} = {whole} }} in $1)", f"({v} ++ [|let {{ {y} = {whole} }} in $1|])", f"(let {{ {y} = {whole} }} in {v} ++ [|$1|])"])
         plain = f"{self.pick(['sum', 'sum', 'last'])} (foldl (\\{v} {x} -> {step}) [|0.5|] (take 5 $0))"
         counted = f"(let {{ ({v}, {k}) = foldl (\\({v}, {k}) {x} -> ({step.replace('let {', f'let {{ z = fromIntegral {k};')}, length {v})) ([|0.5|], 7) (take 5 $0) }} in sum {v} + fromIntegral {k})"
         return E(t, self.pick([plain, plain, counted]), [self.e(("A", "D", d), env, a), one], {1: binds})

@@ -1,8 +1,6 @@
 /* The vectorised loop over the iterations, CT_LANES at a time: sums, rows that are packed into lanes, and results. */
 #include "emit/vector/internal.h"
 
-#include <ctype.h>
-
 static Lane *lane_of(const Emit *e, const CtFlowArg *arg) { return &e->lanes[arg->var->id]; }
 
 /* ---- sums and accumulators ---- */
@@ -139,8 +137,6 @@ static void leave_if_odd(Emit *e, const CtFlowStep *loop, const char *count, con
         const CtFlowArgs *rows = lane->kind == LANE_ROWS ? &lane->read->args : NULL;
         if (rows != NULL) lane = lane_of(e, &rows->items[0]);
         const char *length = e->lanes[lane->root->id].length;
-        if (isdigit((unsigned char)length[0]) && CT_FIRED("lane_loop.rows_of_literal_length"))
-            continue; /* the same literal in each iteration */
         CT_FIRED("lane_loop.rows_fit");
         ct_emit_vector_leave_if(e, ct_format(e->arena, "!ct_rows_fit(rt, %s, &%s, %s, %u, %s)",
                                              ct_emit_site(e, loop->range), results->names[i], count,

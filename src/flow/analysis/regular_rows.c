@@ -98,7 +98,7 @@ static bool shape_stays(const Inside *in, const CtFlowArg *array) {
     }
     if (step->kind == FLOW_READ) return array->type->element == args[0].type->element && shape_stays(in, args);
     if (step->kind == FLOW_UPDATE) return step->args.count - 2 == array->type->rank && shape_stays(in, args);
-    if (ct_flow_is_items(step)) return array->type->rank == 1;
+    if (ct_flow_is_items(step)) return array->type->rank == 1 || step->args.count == 0 || shape_stays(in, &args[0]);
     if (ct_flow_is_bulk(step, ARRAY_TRANSPOSE) || ct_flow_is_bulk(step, ARRAY_REVERSE)) return shape_stays(in, args);
     if (ct_flow_is_bulk(step, ARRAY_SLICE))
         return number_stays(in, &args[1]) && (array->type->rank == 1 || shape_stays(in, &args[2]));

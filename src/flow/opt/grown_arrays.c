@@ -11,7 +11,10 @@
  * In an iteration s' has i elements, so what asks for its length is given i. Derivatives of the loop on the right have
  * accumulators of fixed lengths, which need no residuals and no tests of whether they are there yet; and lanes may
  * carry such arrays. The last length must be that of an array of the program or a literal: a loop that fails early
- * must not ask for memory that it has not asked for before. */
+ * must not ask for memory that it has not asked for before.
+ *
+ * An array to which the loop appends an array of one element, `ys ++ [|y|]`, gets the element, too: it is copied by an
+ * append, but not by `snoc`. */
 #include "flow/opt/passes.h"
 
 enum { MOST_ELEMENTS = 4096 }; /* where the length is a literal */
@@ -88,6 +91,30 @@ static bool grows(const Grown *g, const CtFlowStep *loop, uint32_t carried) {
     return times > 0 && count_in(body, array, FLOW_READ, true) == 0 && count_in(body, array, FLOW_SNOC, false) == times;
 }
 
+/* ---- an array of one element behind another ---- */
+
+/* Makes what a loop carries on of an array, by appending arrays of one element, of these elements. */
+static void append_one(Grown *g, const CtFlowArg *value, const CtFlowVar *array) {
+    const CtFlowFact *fact = ct_flow_fact(&g->facts, value);
+    CtFlowStep *step = fact->maker;
+    if (step == NULL) return;
+    for (uint32_t i = 0; step->kind == FLOW_SWITCH && i < step->as.cases.count; i++) {
+        const CtFlowBlock *block = step->as.cases.branches[i].block;
+        if (block->exit == EXIT_YIELD) append_one(g, &block->values.items[fact->index], array);
+    }
+    if (!ct_flow_is_bulk(step, ARRAY_APPEND)) return;
+    append_one(g, &step->args.items[0], array);
+    const CtFlowStep *front = ct_flow_fact(&g->facts, &step->args.items[0])->maker;
+    const CtFlowStep *behind = ct_flow_fact(&g->facts, &step->args.items[1])->maker;
+    bool goes_on = step->args.items[0].var == array || (front != NULL && front->kind == FLOW_SNOC);
+    if (!goes_on || !ct_flow_is_items(behind) || behind->args.count != 1) return;
+    CT_FIRED("grown_arrays.append_one");
+    CtFlowArgs args = {0};
+    ct_push(g->flow->arena, &args, step->args.items[0]);
+    ct_push(g->flow->arena, &args, behind->args.items[0]);
+    *step = (CtFlowStep){.kind = FLOW_SNOC, .range = step->range, .args = args, .results = step->results};
+}
+
 /* ---- the rewriting ---- */
 
 static void give_length(Grown *g, CtFlowStep *step, const CtFlowVar *array, CtFlowArg length) {
@@ -128,6 +155,8 @@ static void rewrite_loop(Grown *g, CtFlowBuilder *l, CtFlowStep *loop) {
     CtFlowArgs args = {0};
     CtFlowBlock *body = loop->as.loop.block;
     bool usual = !loop->as.loop.initial && !loop->as.loop.counted && body->exit == EXIT_YIELD;
+    for (uint32_t i = 0; body->exit == EXIT_YIELD && i < loop->as.loop.carried; i++)
+        append_one(g, &body->values.items[i], body->params.items[1 + i]);
     ct_push(l->arena, &args, loop->args.items[0]);
     for (uint32_t i = 0; i < loop->as.loop.carried; i++) {
         CtFlowArg start = loop->args.items[1 + i];
